@@ -1,0 +1,45 @@
+# bash completion for karpenter
+_karpenter()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} key=
+    local settings='PREFERENCE_POLICY= MIN_VALUES_POLICY= PACKING=compat NODEPOOL_WEIGHT_ORDER= FEATURE_GATES=ReservedCapacity=
+        IGNORE_DRA_REQUESTS=true SCHEDULER_CONFIG='
+
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W 'plan version help --help --version' -- "$cur")
+        return
+    fi
+    if [ "${COMP_WORDS[1]}" = help ]; then
+        mapfile -t COMPREPLY < <(compgen -W 'plan version' -- "$cur")
+        return
+    fi
+    [ "${COMP_WORDS[1]}" = plan ] || return
+    if [ "$cur" = = ] || [ "$prev" = = ]; then # bash splits words at =
+        [ "$prev" = = ] && key=${COMP_WORDS[COMP_CWORD - 2]} || { key=$prev; cur=; }
+        case $key in
+        PREFERENCE_POLICY) mapfile -t COMPREPLY < <(compgen -W 'Respect Ignore' -- "$cur") ;;
+        MIN_VALUES_POLICY) mapfile -t COMPREPLY < <(compgen -W 'Strict BestEffort' -- "$cur") ;;
+        NODEPOOL_WEIGHT_ORDER) mapfile -t COMPREPLY < <(compgen -W 'descending ascending' -- "$cur") ;;
+        ReservedCapacity) mapfile -t COMPREPLY < <(compgen -W 'true false' -- "$cur") ;;
+        esac
+        return
+    fi
+    case $prev in
+    -f | --filename | --instance-types)
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        compopt -o filenames
+        ;;
+    -o | --output) mapfile -t COMPREPLY < <(compgen -W 'table json yaml' -- "$cur") ;;
+    --catalog) mapfile -t COMPREPLY < <(compgen -W 'aws kwok fake:' -- "$cur") ;;
+    --settings)
+        mapfile -t COMPREPLY < <(compgen -W "$settings" -- "$cur")
+        compopt -o nospace
+        ;;
+    --now) ;;
+    *)
+        mapfile -t COMPREPLY < <(compgen -W '-f --filename --catalog --instance-types --print-catalog --settings --now -o --output -h --help' -- "$cur")
+        ;;
+    esac
+}
+complete -F _karpenter karpenter

@@ -1,0 +1,99 @@
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/text.h"
+
+static int cli_version(const struct cli_env *env, int argc, char **argv)
+{
+    (void)env;
+    bool help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+
+    if (argc > 1 && !help)
+        return cli_fail("%s: version takes no arguments", argv[1]);
+    if (help)
+        (void)printf("usage: karpenter version\n\nPrints the version.\n");
+    else
+        (void)printf("karpenter %s\n", KARPENTER_VERSION);
+    return 0;
+}
+
+static int cli_help(const struct cli_env *env, int argc, char **argv);
+
+static const struct subcommand commands[] = {
+    {"plan", "where would pending pods go, on which nodes, at what price; works on manifests, without a cluster",
+     cli_plan},
+    {"version", "print the version", cli_version},
+    {"help", "this text, or the help of a command: karpenter help COMMAND", cli_help},
+};
+
+const struct subcommand *cli_commands(uint32_t *ret_n)
+{
+    *ret_n = ARRAY_LEN(commands);
+    return commands;
+}
+
+/* One line whatever the message contains: it may quote a file. */
+int cli_fail(const char *fmt, ...)
+{
+    char msg[1024];
+    struct sb b = {0};
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(msg, sizeof(msg), fmt, ap);
+    va_end(ap);
+    sb_c(&b, "karpenter: ");
+    text_put(&b, str_c(msg));
+    sb_char(&b, '\n');
+    (void)fputs(sb_cstr(&b), stderr);
+    sb_fini(&b);
+    return 1;
+}
+
+static const struct subcommand *find_command(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static void print_commands(FILE *f)
+{
+    (void)fprintf(f, "karpenter: the right nodes for your pods\n\nusage: karpenter COMMAND [OPTIONS]\n\n");
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        (void)fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    (void)fprintf(f, "\n`karpenter COMMAND --help` tells more.\n");
+}
+
+static int cli_help(const struct cli_env *env, int argc, char **argv)
+{
+    const struct subcommand *c = argc > 1 ? find_command(argv[1]) : NULL;
+    char help[] = "--help", *args[] = {argc > 1 ? argv[1] : help, help, NULL};
+
+    if (argc > 1 && !c && strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0)
+        return cli_fail("there is no command %s; try: karpenter help", argv[1]);
+    if (c && c->run != cli_help)
+        return c->run(env, 2, args);
+    print_commands(stdout);
+    return 0;
+}
+
+int cli_main(const struct cli_env *env, int argc, char **argv)
+{
+    if (argc < 2) {
+        print_commands(stderr);
+        return 1;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return cli_help(env, 1, argv);
+    if (strcmp(argv[1], "--version") == 0)
+        return cli_version(env, 1, argv);
+    const struct subcommand *c = find_command(argv[1]);
+    if (!c)
+        return cli_fail("there is no command %s; try: karpenter help", argv[1]);
+    return c->run(env, argc - 1, argv + 1);
+}

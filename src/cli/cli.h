@@ -1,0 +1,25 @@
+/* cli - the subcommands. Each gets its own arguments (argv[0] is its name) and returns the exit status. */
+#pragma once
+
+#include "base/err.h"
+
+struct catalog_source;
+
+/* What the program was built with. */
+struct cli_env {
+    const struct catalog_source *catalogs; /* of cloud providers; the first is the default */
+    uint32_t n_catalogs;
+};
+
+struct subcommand {
+    const char *name, *summary;
+    int (*run)(const struct cli_env *env, int argc, char **argv);
+};
+
+const struct subcommand *cli_commands(uint32_t *ret_n);
+int cli_main(const struct cli_env *env, int argc, char **argv);
+
+int cli_plan(const struct cli_env *env, int argc, char **argv);
+
+/* Prints "karpenter: …" on standard error; returns 1, the status for bad calls and bad input. */
+PRINTF(1, 2) int cli_fail(const char *fmt, ...);

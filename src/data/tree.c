@@ -1,0 +1,90 @@
+/* Looking things up in trees. Everything accepts NULL, so that paths can be followed without a check per step. */
+#include "data/tree.h"
+
+#include <stdarg.h>
+
+#include "base/map.h"
+
+#define FEW_KEYS 12u /* up to here comparing all pairs beats hashing */
+
+const struct tree *tree_get(const struct tree *t, const char *key)
+{
+    if (!t || t->kind != TREE_MAP)
+        return NULL;
+
+    str k = str_c(key);
+    for (uint32_t i = 0; i < t->n; i++)
+        if (str_eq(t->keys[i], k))
+            return t->items[i].kind == TREE_NULL ? NULL : &t->items[i];
+    return NULL;
+}
+
+const struct tree *tree_at(const struct tree *t, ...)
+{
+    va_list ap;
+    const char *key;
+
+    va_start(ap, t);
+    while (t && (key = va_arg(ap, const char *)))
+        t = tree_get(t, key);
+    va_end(ap);
+    return t;
+}
+
+str tree_str(const struct tree *t)
+{
+    return t && t->kind == TREE_STRING ? t->text : (str){"", 0};
+}
+
+str tree_scalar(const struct tree *t)
+{
+    if (!t || t->kind == TREE_NULL || t->kind == TREE_LIST || t->kind == TREE_MAP)
+        return (str){"", 0};
+    return t->text;
+}
+
+bool tree_is_true(const struct tree *t)
+{
+    return t && t->kind == TREE_BOOL && t->truth;
+}
+
+const char *tree_kind_name(enum tree_kind k)
+{
+    switch (k) {
+    case TREE_NULL:
+        return "null";
+    case TREE_BOOL:
+        return "a boolean";
+    case TREE_NUMBER:
+        return "a number";
+    case TREE_STRING:
+        return "a string";
+    case TREE_LIST:
+        return "a list";
+    case TREE_MAP:
+        return "a map";
+    }
+    return "nothing";
+}
+
+static uint32_t repeated_among_many(const str *keys, uint32_t n)
+{
+    struct strmap seen = {0};
+    uint32_t i;
+
+    for (i = 0; i < n && strmap_get(&seen, keys[i]) == MAP_NONE; i++)
+        strmap_put(&seen, keys[i], i);
+    strmap_fini(&seen);
+    return i;
+}
+
+uint32_t tree_repeated_key(const str *keys, uint32_t n)
+{
+    if (n > FEW_KEYS)
+        return repeated_among_many(keys, n);
+    for (uint32_t i = 1; i < n; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (str_eq(keys[i], keys[k]))
+                return i;
+    return n;
+}

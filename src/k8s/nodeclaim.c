@@ -1,0 +1,84 @@
+/* NodeClaims and node classes. */
+#include "k8s/admission.h"
+#include "k8s/kinds.h"
+
+static bool dec_claim_spec(struct decoder *d, const struct tree *spec, struct nodeclaim *c, struct err *e)
+{
+    const struct tree *resources;
+
+    c->expire_after_ns = DEFAULT_EXPIRY_NS;
+    c->has_termination_grace = tree_get(spec, "terminationGracePeriod") != NULL;
+    return dec_taints(d, spec, "taints", &c->taints, e) && admit_taints(d, tree_get(spec, "taints"), e) &&
+           dec_taints(d, spec, "startupTaints", &c->startup_taints, e) &&
+           admit_taints(d, tree_get(spec, "startupTaints"), e) &&
+           dec_reqs(d, spec, "requirements", REQ_POOL, &c->requirements, &c->n_requirements, e) &&
+           admit_reqs(d, tree_get(spec, "requirements"), c->requirements, ADMIT_NODECLAIM, e) &&
+           dec_map(d, spec, "resources", &resources, e) &&
+           dec_resources(d, d->o->arena, resources, "requests", &c->requests, e) &&
+           dec_class_ref(d, spec, "NodeClaim", c->name, &c->class_ref, e) &&
+           dec_duration(d, spec, "terminationGracePeriod", /* never= */ false, &c->termination_grace_ns, e) &&
+           dec_duration(d, spec, "expireAfter", /* never= */ true, &c->expire_after_ns, e);
+}
+
+static bool dec_claim_status(struct decoder *d, const struct tree *status, struct nodeclaim *c, struct err *e)
+{
+    str provider_id, node_name;
+
+    c->last_pod_event_ms = INT64_MIN;
+    if (!dec_str(d, status, "providerID", &provider_id, e) || !dec_str(d, status, "nodeName", &node_name, e) ||
+        !dec_resources(d, d->o->arena, status, "capacity", &c->capacity, e) ||
+        !dec_resources(d, d->o->arena, status, "allocatable", &c->allocatable, e) ||
+        !dec_time(d, status, "lastPodEventTime", &c->last_pod_event_ms, e) ||
+        !dec_condition(d, status, "Launched", &c->launched, NULL, e) ||
+        !dec_condition(d, status, "Registered", &c->registered, NULL, e) ||
+        !dec_condition(d, status, "Initialized", &c->initialized, &c->initialized_ms, e) ||
+        !dec_condition(d, status, "Consolidatable", &c->consolidatable, NULL, e) ||
+        !dec_condition(d, status, "Drifted", &c->drifted, NULL, e) ||
+        !dec_condition(d, status, "InstanceTerminating", &c->instance_terminating, NULL, e))
+        return false;
+    c->provider_id = dec_keep(d, provider_id);
+    c->node_name = dec_keep(d, node_name);
+    return true;
+}
+
+bool dec_nodeclaim(struct decoder *d, struct err *e)
+{
+    const struct tree *spec, *status;
+    struct nodeclaim c = {0};
+    struct meta m;
+
+    if (!dec_object(d, /* namespaced= */ false, &m, &spec, &status, e))
+        return false;
+    c.name = dec_keep(d, m.name);
+    c.uid = dec_keep(d, m.uid);
+    c.created_ms = m.created_ms;
+    c.deleting = m.deleting;
+    if (!dec_labels(d, m.labels, /* node_keys= */ true, &c.labels, e) ||
+        !dec_annotations(d, m.annotations, &c.annotations, &c.n_annotations, e) || !dec_claim_spec(d, spec, &c, e) ||
+        !dec_claim_status(d, status, &c, e) || !dec_take_id(d, OBJ_NODECLAIM, &m, e))
+        return false;
+    vec_push(&d->o->claims, c);
+    return true;
+}
+
+bool dec_nodeclass(struct decoder *d, struct err *e)
+{
+    const struct tree *status;
+    struct nodeclass c = {0};
+    str group, version;
+    struct meta m;
+
+    if (!dec_meta(d, /* namespaced= */ false, &m, e) || !dec_map(d, d->root, "status", &status, e) ||
+        !dec_condition(d, status, "Ready", &c.ready, NULL, e))
+        return false;
+    (void)str_cut(tree_str(tree_get(d->root, "apiVersion")), '/', &group, &version);
+    c.group = dec_keep_shared(d, group);
+    c.kind = dec_keep_shared(d, tree_str(tree_get(d->root, "kind")));
+    c.name = dec_keep(d, m.name);
+    c.deleting = m.deleting;
+    m.ns = sym_of(d->o->syms, c.kind); /* classes of different kinds may share a name */
+    if (!dec_take_id(d, OBJ_NODECLASS, &m, e))
+        return false;
+    vec_push(&d->o->classes, c);
+    return true;
+}

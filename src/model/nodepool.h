@@ -1,0 +1,91 @@
+/* nodepool - NodePool, NodeClaim and node class objects. */
+#pragma once
+
+#include "model/duration.h"
+#include "model/labels.h"
+#include "model/quantity.h"
+#include "model/taint.h"
+
+enum cond_status { COND_ABSENT, COND_TRUE, COND_FALSE, COND_UNKNOWN };
+
+enum consolidation_policy { CONSOLIDATE_EMPTY_OR_UNDERUTILIZED, CONSOLIDATE_EMPTY, CONSOLIDATE_BALANCED };
+
+enum budget_reason { BUDGET_UNDERUTILIZED = 1, BUDGET_EMPTY = 2, BUDGET_DRIFTED = 4 };
+
+struct budget {
+    unsigned reasons; /* enum budget_reason bits; 0: all */
+    str nodes;        /* "10%" or "3" */
+    str schedule;     /* empty: always */
+    int64_t duration_ns;
+    bool has_duration;
+};
+
+struct annotation {
+    str key, val;
+};
+
+struct nodeclass_ref {
+    str group, kind, name;
+};
+
+/* spec.template: what every NodeClaim of the pool starts from. Presence of empty maps and lists matters to the hash. */
+struct claim_template {
+    lset_id labels;
+    struct annotation *annotations;
+    uint32_t n_annotations;
+    struct taints taints, startup_taints;
+    struct req_expr *requirements;
+    uint32_t n_requirements;
+    struct nodeclass_ref class_ref;
+    int64_t expire_after_ns;      /* DURATION_NEVER */
+    int64_t termination_grace_ns; /* valid when has_termination_grace */
+    bool has_termination_grace;
+    bool has_labels, has_annotations, has_taints, has_startup_taints;
+};
+
+struct nodepool {
+    str name, uid;
+    sym name_sym;
+    struct claim_template tmpl;
+    struct reslist limits;
+    bool has_limits;
+    int32_t weight; /* 0 when unset */
+    int64_t replicas;
+    bool is_static; /* spec.replicas is set */
+    bool deleting;
+    enum cond_status ready;
+    int64_t consolidate_after_ns; /* DURATION_NEVER */
+    enum consolidation_policy policy;
+    struct budget *budgets;
+    uint32_t n_budgets;
+    struct annotation *annotations; /* of the object: nodepool-hash, … */
+    uint32_t n_annotations;
+};
+
+struct nodeclaim {
+    str name, uid, provider_id, node_name;
+    int64_t created_ms;
+    lset_id labels;
+    struct annotation *annotations;
+    uint32_t n_annotations;
+    struct taints taints, startup_taints;
+    struct req_expr *requirements;
+    uint32_t n_requirements;
+    struct reslist requests, capacity, allocatable;
+    struct nodeclass_ref class_ref;
+    bool deleting;
+    enum cond_status launched, registered, initialized, consolidatable, drifted, instance_terminating;
+    int64_t initialized_ms, last_pod_event_ms; /* INT64_MIN when unknown */
+    int64_t expire_after_ns;
+    int64_t termination_grace_ns;
+    bool has_termination_grace;
+};
+
+struct nodeclass {
+    str group, kind, name;
+    bool deleting;
+    enum cond_status ready;
+};
+
+/* The value of annotation karpenter.sh/nodepool-hash, bit-exact (scheduling 2.11). */
+uint64_t nodepool_hash(const struct claim_template *t, const struct syms *syms);

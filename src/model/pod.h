@@ -1,0 +1,104 @@
+/* pod - a pod as scheduling sees it.
+ *
+ * What pods of one workload have in common (podspec) is decoded once and shared by pointer, so that a million pods
+ * take little more than their names.
+ */
+#pragma once
+
+#include "model/labels.h"
+#include "model/quantity.h"
+#include "model/taint.h"
+
+enum spread_when { SPREAD_DO_NOT_SCHEDULE, SPREAD_ANYWAY };
+
+struct spread {
+    sym key;
+    int32_t max_skew;
+    int32_t min_domains; /* 0 when absent */
+    enum spread_when when;
+    bool ignore_affinity; /* nodeAffinityPolicy: Ignore (default Honor) */
+    bool honor_taints;    /* nodeTaintsPolicy: Honor (default Ignore) */
+    struct selector selector;
+    sym *match_label_keys;
+    uint32_t n_match_label_keys;
+};
+
+struct pod_affinity {
+    sym key;
+    int32_t weight; /* preferred terms only */
+    struct selector selector;
+    struct selector ns_selector;
+    sym *namespaces; /* as listed; may be empty */
+    uint32_t n_namespaces;
+};
+
+struct pod_affinities {
+    struct pod_affinity *v;
+    uint32_t n;
+};
+
+enum port_proto { PROTO_TCP, PROTO_UDP, PROTO_SCTP, PROTO_OTHER };
+
+struct host_port {
+    sym ip; /* never SYM_NONE: "0.0.0.0" when unset */
+    uint16_t port;
+    sym proto; /* "TCP", … */
+};
+
+/* A volume that needs a claim: by name, or generic ephemeral (claim "<pod>-<volume>"). */
+struct pod_volume {
+    sym name;
+    bool ephemeral; /* `name` is the volume's name, the claim is <pod name>-<name> */
+};
+
+struct podspec {
+    struct req_expr *node_selector; /* In [value] each */
+    uint32_t n_node_selector;
+    struct req_term *required; /* required node affinity: any term */
+    uint32_t n_required;
+    struct pref_term *preferred; /* preferred node affinity, in source order */
+    uint32_t n_preferred;
+    struct tolerations tolerations;
+    struct spread *spreads;
+    uint32_t n_spreads;
+    struct pod_affinities aff_required, aff_preferred, anti_required, anti_preferred;
+    struct reslist requests; /* effective requests of one pod (scheduling 5.1) without `pods` */
+    struct host_port *ports;
+    uint32_t n_ports;
+    struct pod_volume *volumes;
+    uint32_t n_volumes;
+    const struct podspec *base; /* the same without volumes, which many pods share; NULL: this one has none */
+    bool uses_dra;              /* has resource claims */
+};
+
+enum pod_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN };
+enum owner_kind { OWNER_NONE, OWNER_DAEMONSET, OWNER_NODE, OWNER_STATEFULSET, OWNER_REPLICASET, OWNER_RC, OWNER_OTHER };
+
+/* The first eight bytes of a uid as a number: orders most pairs of uids without looking at their text. */
+static inline uint64_t pod_uid_key(str uid)
+{
+    uint64_t v = 0;
+
+    for (size_t i = 0; i < sizeof(v); i++)
+        v = v << 8 | (i < uid.n ? (unsigned char)uid.p[i] : 0);
+    return v;
+}
+
+struct pod {
+    sym ns;
+    enum pod_phase phase;
+    str name, uid;
+    uint64_t uid_key;   /* pod_uid_key(uid) */
+    int64_t created_ms; /* INT64_MAX when unknown: a pod that does not exist yet is the youngest */
+    int64_t started_ms; /* status.startTime; INT64_MIN when unknown */
+    const struct podspec *spec;
+    lset_id labels;
+    sym node;              /* spec.nodeName; SYM_NONE: not bound */
+    enum owner_kind owner; /* the controller, else the first DaemonSet or Node owner */
+    sym owner_name;
+    str do_not_disrupt;     /* annotation karpenter.sh/do-not-disrupt */
+    bool terminating;       /* has a deletionTimestamp */
+    bool not_ready;         /* condition Ready is False */
+    bool nominated;         /* status.nominatedNodeName is set */
+    bool foreign_scheduler; /* spec.schedulerName names another scheduler */
+};

@@ -1,0 +1,84 @@
+/* snapshot - one moment of a cluster: everything a plan is made from, and nothing that changes under it.
+ *
+ * Built by state/ from decoded objects; read by plan/. All memory belongs to whoever built it and outlives the plan.
+ */
+#pragma once
+
+#include "model/itype.h"
+#include "model/node.h"
+#include "model/nodepool.h"
+#include "model/pod.h"
+#include "model/workload.h"
+
+enum pref_policy { PREF_RESPECT, PREF_IGNORE };
+enum min_values_policy { MINVALUES_STRICT, MINVALUES_BEST_EFFORT };
+enum packing { PACKING_COMPAT }; /* `cost` will join it */
+
+struct settings {
+    enum pref_policy preferences;
+    enum min_values_policy min_values;
+    enum packing packing;
+    bool weight_ascending;          /* NODEPOOL_WEIGHT_ORDER=ascending */
+    bool reserved_capacity;         /* feature gate */
+    bool ignore_dra;                /* IGNORE_DRA_REQUESTS */
+    struct spread *default_spreads; /* SCHEDULER_CONFIG; selectors are deduced per pod */
+    uint32_t n_default_spreads;
+};
+
+/* One machine, or one on its way: a Node, a NodeClaim, or both (scheduling 7). */
+struct state_node {
+    const struct node *node;       /* NULL: in flight */
+    const struct nodeclaim *claim; /* NULL: not ours */
+    str name;                      /* as plans call it */
+    sym hostname;
+    sym pool; /* label karpenter.sh/nodepool; SYM_NONE */
+    lset_id labels;
+    struct taints taints; /* without those that do not count yet */
+    struct reslist capacity, allocatable;
+    struct reslist requests;        /* of bound pods that are not finished, with `pods` */
+    struct reslist daemon_requests; /* of those owned by a DaemonSet */
+    bool initialized, deleting;     /* deleting: marked for deletion */
+    uint32_t *pods;                 /* indexes into snapshot.pods, bound here, not finished */
+    uint32_t n_pods;
+};
+
+/* Why a pending pod takes no part in planning, though it must be reported (scheduling 8.3). */
+struct refused_pod {
+    uint32_t pod;
+    str reason;
+};
+
+struct snapshot {
+    struct syms *syms;
+    int64_t now_ms;
+    struct settings settings;
+    const struct catalog *catalog;
+
+    struct nodepool *pools;
+    uint32_t n_pools;
+    struct state_node *nodes;
+    uint32_t n_nodes;
+
+    struct pod *pods; /* all of them */
+    uint32_t n_pods;
+    uint32_t *pending; /* pods to place: valid pending ones in input order, then those moving off deleting nodes */
+    uint32_t n_pending, n_moving;
+    struct refused_pod *refused;
+    uint32_t n_refused;
+
+    struct daemonset *daemons;
+    const struct pod **daemon_pods; /* newest live pod of daemons[i], or NULL */
+    uint32_t n_daemons;
+
+    struct pvc *pvcs;
+    struct pv *pvs;
+    struct storage_class *classes;
+    struct csi_limit *csi_limits;
+    uint32_t n_pvcs, n_pvs, n_classes, n_csi_limits;
+
+    struct pdb *pdbs;
+    struct ns_labels *namespaces;
+    struct service *services;
+    struct controller *controllers;
+    uint32_t n_pdbs, n_namespaces, n_services, n_controllers;
+};

@@ -1,0 +1,17 @@
+#include "plan/plan.h"
+
+#include "plan/pack.h"
+
+struct plan *plan_make(struct arena *a, const struct snapshot *s)
+{
+    AUTO(arena) struct arena *pass = arena_new(1u << 16);
+    struct plan *out = arena_new_one(a, struct plan);
+    struct packer k;
+
+    packer_init(&k, pass, s);
+    packer_run(&k);
+    packer_finish(&k, out, a);
+    explain_failures(&k, out, a);
+    packer_fini(&k);
+    return out;
+}

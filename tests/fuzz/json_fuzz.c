@@ -1,0 +1,30 @@
+/* Bytes as JSON: through the reader, and whole. What was read must be in order, and must survive being written as
+ * JSON and as YAML and read again. */
+#include "data/reader.h"
+#include "roundtrip.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void look(const struct tree *t)
+{
+    if (!tree_is_sound(t))
+        return;
+    tree_roundtrip(t, false, 0);
+    tree_roundtrip(t, false, 2);
+    tree_roundtrip(t, true, 2);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+    str bytes = {(const char *)data, size};
+    const struct tree *t;
+    struct err e = {0};
+
+    AUTO(reader) struct reader *r = reader_open_bytes("fuzz.json", bytes, &e);
+    while (reader_next(r, &t, &e) && t)
+        look(t);
+    if (tree_parse_json(a, "fuzz", bytes, &t, &e))
+        look(t);
+    return 0;
+}

@@ -1,0 +1,195 @@
+/* Pod affinity and anti-affinity: scheduling 27.8, AF. */
+#include "support/scenario.h"
+
+#define POOL "pool default limit=cpu=2000\n"
+#define X "label=app=x "
+
+static const struct scenario together[] = {
+    {"AF1: nothing in it", POOL "pod a aff= anti= paff= panti=", "nodes=1"},
+    {"AF2: with a pod that waits too", POOL "pod b aff='host app=x'\npod a " X, "nodes=1 where=a,b"},
+    {"AF2: ... among others", POOL "pod o x10\npod b cpu=1 aff='host app=x'\npod a " X, "unschedulable=0"},
+    {"AF2: one architecture, two hosts",
+     POOL "pod a cpu=1 " X "sel=arch=arm64\npod b aff='arch app=x' anti='host app=x'", "nodes=2 at.arch=arm64:2"},
+    {"AF3: with itself", POOL "pod a x3 " X "aff='host app=x'", "nodes=1"},
+    {"AF3: as many as there is room for", POOL "pod a x10 " X "aff='host app=x'", "nodes=1 pods=5 unschedulable=5"},
+    {"AF3: ... and no more later", POOL "pod a x10 " X "aff='host app=x'\nnext\npod b " X "aff='host app=x'",
+     "unschedulable=5 / nodes=0 unschedulable=6"},
+    {"AF3: the host is in another zone",
+     POOL "pod a " X "sel=zone=z1 aff='host app=x'\nnext\npod b " X "sel=zone=z2 aff='host app=x'",
+     "nodes=1 / unschedulable=1"},
+    {"AF4: zone, with itself", POOL "pod a x10 " X "aff='zone app=x'", "zones=10 nodes=2"},
+    {"AF4: in the zone it asks for", POOL "pod a x3 " X "sel=zone=z3 aff='zone app=x'", "at.zone=z3:3 nodes=1"},
+    {"AF4: each starts its own",
+     POOL "pod a " X "need='zone In z1' aff='zone app=x'\npod b " X "need='zone In z2' aff='zone app=x'",
+     "at.zone=z1:1,z2:1 unschedulable=0"},
+    {"AF5: preferred, there is nobody", POOL "pod a paff='1 zone app=nope'", "nodes=1"},
+    {"AF5: a preference against a hard spread", POOL "pod a x3 " X "spread='host 1 app=x' paff='50 host app=x'",
+     "nodes=3 unschedulable=0"},
+    {"AF5: two preferences against each other", POOL "pod a x2 " X "paff='9 host app=x' panti='1 host app=x'",
+     "unschedulable=0 nodes=2"},
+    {"AF11: with nobody", POOL "pod a x10 aff='zone app=nope'", "unschedulable=10"},
+    {"AF11: with nobody, on one host", POOL "pod a x10 aff='host app=nope'", "unschedulable=10"},
+    {"AF12: its zone is not known yet", POOL "pod a cpu=1 " X "\npod b aff='zone app=x'\nnext\n# again",
+     "nodes=1 lost=b / unschedulable=0 zones=2"},
+    {"AF12: its zone is known", POOL "pod a cpu=1 " X "sel=zone=z1\npod b x10 aff='zone app=x'",
+     "at.zone=z1:11 unschedulable=0"},
+    {"AF13: a chain",
+     POOL "pod d cpu=0.4 label=app=d aff='host app=c'\npod c cpu=0.3 label=app=c aff='host app=b'\n"
+          "pod b cpu=0.2 label=app=b aff='host app=a'\npod a cpu=0.1 label=app=a",
+     "nodes=1 unschedulable=0 where=a,b,c,d"},
+    {"AF14: one's own namespace", POOL "ns other\npod a cpu=1 ns=other " X "sel=zone=z1\npod b aff='zone app=x'",
+     "lost=b"},
+    {"AF14: a list", POOL "ns other\npod a cpu=1 ns=other " X "sel=zone=z1\npod b aff='zone app=x ns=other'",
+     "unschedulable=0 at.zone=z1:2"},
+    {"AF14: all of them", POOL "ns other\npod a cpu=1 ns=other " X "sel=zone=z1\npod b aff='zone app=x ns=*'",
+     "unschedulable=0 at.zone=z1:2"},
+    {"AF14: by label",
+     POOL "ns other label=team=a\npod a cpu=1 ns=other " X "sel=zone=z1\npod b aff='zone app=x nsel=team=a'",
+     "unschedulable=0 at.zone=z1:2"},
+    {"AF14: by another label",
+     POOL "ns other label=team=a\npod a cpu=1 ns=other " X "sel=zone=z1\npod b aff='zone app=x nsel=team=b'", "lost=b"},
+    {"AF: an existing pod",
+     POOL "node n1 cpu=1 mem=1Gi pods=1 label=zone=z2\npod e " X "node=n1\npod b aff='zone app=x'",
+     "nodes=1 at.zone=z2:2"},
+    {"AF: an existing pod on an existing node",
+     POOL "node n1 cpu=1 mem=1Gi pods=2\nnode n0 cpu=1 mem=1Gi pods=9\npod e " X "node=n1\npod b aff='host app=x'",
+     "node.n1=b"},
+    {"AF: two terms both hold",
+     POOL
+     "pod a cpu=1 label=app=x sel=zone=z1\npod c cpu=1 label=app=y sel=zone=z2\npod b aff='zone app=x | zone app=y'",
+     "lost=b"},
+};
+
+static const struct scenario apart[] = {
+    {"AF6: hosts", POOL "pod a cpu=1 " X "\npod b anti='host app=x'", "nodes=2"},
+    {"AF6: the other order", POOL "pod a " X "\npod b cpu=1 anti='host app=x'", "nodes=2"},
+    {"AF6: both ways", POOL "pod a x5 " X "anti='host app=x'", "nodes=5"},
+    {"AF7: every zone is taken",
+     POOL "pod a cpu=1 " X "sel=zone=z1\npod b cpu=1 " X "sel=zone=z2\npod c cpu=1 " X "sel=zone=z3\n"
+          "pod d anti='zone app=x'",
+     "lost=d"},
+    {"AF7: it could be anywhere", POOL "pod a cpu=1 " X "\npod b anti='zone app=x'", "lost=b nodes=1"},
+    {"AF8: architectures", POOL "pod a cpu=1 " X "sel=arch=arm64\npod b anti='arch app=x'",
+     "nodes=2 at.arch=amd64:1,arm64:1"},
+    {"AF9: those who keep others away",
+     POOL "pod a cpu=1 sel=zone=z1 anti='zone app=x'\npod b cpu=1 sel=zone=z2 anti='zone app=x'\n"
+          "pod c cpu=1 sel=zone=z3 anti='zone app=x'\npod d " X,
+     "lost=d"},
+    {"AF9: ... only prefer to",
+     POOL "pod a cpu=1 sel=zone=z1 panti='1 zone app=x'\npod b cpu=1 sel=zone=z2 panti='1 zone app=x'\n"
+          "pod c cpu=1 sel=zone=z3 panti='1 zone app=x'\npod d " X,
+     "unschedulable=0"},
+    {"AF9: on existing nodes",
+     "pool default req='zone In z1'\nnode n1 cpu=1 mem=1Gi pods=1 label=zone=z1\n"
+     "pod e node=n1 anti='zone app=x'\npod a " X,
+     "lost=a"},
+    {"AF9: on existing nodes, only prefer to",
+     "pool default req='zone In z1'\nnode n1 cpu=1 mem=1Gi pods=1 label=zone=z1\npod e node=n1 panti='1 zone app=x'\n"
+     "pod a " X,
+     "nodes=1"},
+    {"AF9: on an existing host", POOL "node n1 cpu=1 mem=1Gi\npod e node=n1 anti='host app=x'\npod a " X,
+     "existing=0 nodes=1"},
+    {"AF9: another namespace does not care",
+     POOL "ns other\nnode n1 cpu=1 mem=1Gi\npod e ns=other node=n1 anti='host app=x'\npod a " X, "existing=1"},
+    {"AF9: terminating pods keep nobody away in their group",
+     POOL "node n1 cpu=1 mem=1Gi\npod e " X "node=n1 deleting\npod a anti='host app=x'", "existing=1"},
+    {"AF9: anywhere, then somewhere", POOL "pod a cpu=1 anti='zone app=x'\npod b " X "\nnext\n# again",
+     "nodes=1 lost=b / nodes=1 unschedulable=0 zones=1,1"},
+    {"AF10: one a round", POOL "pod a x4 " X "anti='zone app=x'\nnext\n# again\nnext\n# again\nnext\n# again",
+     "nodes=1 unschedulable=3 / nodes=1 unschedulable=2 / nodes=1 unschedulable=1 / nodes=0 unschedulable=1"},
+    {"AF10: named zones at once",
+     POOL "pod a " X "sel=zone=z1 anti='zone app=x'\npod b " X "sel=zone=z2 anti='zone app=x'", "nodes=2"},
+    {"AF: an empty selector keeps everybody away", POOL "pod a cpu=1 anti='host all'\npod b x3", "nodes=2"},
+    {"AF: no selector keeps nobody away", POOL "pod a cpu=1 anti='host nil'\npod b x3", "nodes=1"},
+    {"AF: a key that nobody has", POOL "pod a " X "anti='nope app=x'", "unschedulable=1"},
+};
+
+static const struct scenario volumes[] = {
+    {"VT1: no such claim", POOL "pod a pvc=p", "unschedulable=1"},
+    {"VT1: bound, no class", POOL "pv v csi=d\npvc p pv=v class=\npod a pvc=p", "nodes=1"},
+    {"VT1: bound, a class that is gone", POOL "pv v csi=d\npvc p pv=v class=gone\npod a pvc=p", "nodes=1"},
+    {"VT1: unbound, no class", POOL "pvc p class=\npod a pvc=p", "unschedulable=1"},
+    {"VT1: unbound, no such class", POOL "pvc p class=gone\npod a pvc=p", "unschedulable=1"},
+    {"VT1: bound to nothing", POOL "pvc p pv=gone\npod a pvc=p", "unschedulable=1"},
+    {"VT2: others are planned", POOL "pod a pvc=p\npod b\npvc q class=gone\npod c pvc=q\npvc r pv=gone\npod d pvc=r",
+     "nodes=1 lost=a,c,d"},
+    {"VT3: zones of the class", POOL "class c zones=z3\npvc p class=c\npod a pvc=p", "at.zone=z3:1 req.zone=In:z3"},
+    {"VT3: ... against the pod's", POOL "class c zones=z3\npvc p class=c\npod a pvc=p sel=zone=z1", "unschedulable=1"},
+    {"VT3: ephemeral", POOL "class c zones=z3\npvc a-v class=c\npod a eph=v", "at.zone=z3:1"},
+    {"VT3: ephemeral, against the pod's", POOL "class c zones=z3\npvc a-v class=c\npod a eph=v sel=zone=z1",
+     "unschedulable=1"},
+    {"VT4: zones of the volume", POOL "pv v csi=d need='zone In z2'\npvc p pv=v\npod a pvc=p", "at.zone=z2:1"},
+    {"VT4: ... against the pod's", POOL "pv v csi=d need='zone In z2'\npvc p pv=v\npod a pvc=p sel=zone=z1",
+     "unschedulable=1"},
+    {"VT4: ephemeral", POOL "pv v csi=d need='zone In z2'\npvc a-v pv=v\npod a eph=v", "at.zone=z2:1"},
+    {"9.1 quirk: a volume that knows of no claim tells nothing, and the pod's spread does not count",
+     POOL "pv v csi=d unclaimed need='zone In z2'\npvc p pv=v\npod a x2 " X "pvc=p spread='host 1 app=x'",
+     "nodes=1 req.zone=-"},
+    {"VT5: a local volume's host", POOL "pv v local need='host In n9'\npvc p pv=v\npod a pvc=p", "nodes=1"},
+    {"VT5: a host path's", POOL "pv v hostPath need='host In n9'\npvc p pv=v\npod a pvc=p", "nodes=1"},
+    {"VT5: another volume's", POOL "pv v csi=d need='host In n9'\npvc p pv=v\npod a pvc=p", "unschedulable=1"},
+    {"VT5: zone and host of a local volume", POOL "pv v local need='host In n9; zone In z2'\npvc p pv=v\npod a pvc=p",
+     "at.zone=z2:1"},
+    {"VT6: the volume's zone stays when terms are given up",
+     POOL "class c zones=z3\npvc p class=c\npod a pvc=p need='foo In nope | zone In z1,z2,z3'", "at.zone=z3:1"},
+    {"VU2: a volume in two zones",
+     POOL "pv v csi=d need='zone In z1 | zone In z2'\npvc p pv=v\n"
+          "pod a x2 " X "pvc=p anti='zone app=x'",
+     "at.zone=z1:1,z2:1"},
+    {"VU2: a class with two zones",
+     POOL "class c zones='z1 | z2'\npvc p class=c\npod a x2 " X "pvc=p anti='zone app=x'", "at.zone=z1:1,z2:1"},
+    {"VU3: a host of a local volume is no constraint",
+     POOL "pv v local need='host In n9 | zone In z2'\npvc p pv=v\npod a pvc=p", "nodes=1 req.zone=-"},
+    {"VU4: two volumes meet in one zone",
+     POOL "class c zones='z1 | z2'\nclass d zones='z2 | z3'\npvc p class=c\npvc q class=d\npod a pvc=p,q",
+     "at.zone=z2:1"},
+    {"VU4: two volumes never meet",
+     POOL "class c zones=z1\nclass d zones=z2\npvc p class=c\npvc q class=d\npod a pvc=p,q", "unschedulable=1"},
+    {"VU5: the default class", POOL "class c default zones=z2\npvc p\npod a pvc=p", "at.zone=z2:1"},
+    {"VU7: a class that binds at once", POOL "class c mode=Immediate\npvc p class=c\npod a pvc=p", "unschedulable=1"},
+    {"VU7: a claim that goes", POOL "class c\npvc p class=c deleting\npod a pvc=p", "unschedulable=1"},
+    {"VU7: a volume that goes", POOL "pv v csi=d deleting\npvc p pv=v\npod a pvc=p", "unschedulable=1"},
+    {"VU7: a claim that is lost", POOL "pv v csi=d\npvc p pv=v lost\npod a pvc=p", "unschedulable=1"},
+    {"VU8: binding is not complete", POOL "pv v csi=d\npvc p pv=v unbound\npod a pvc=p", "unschedulable=1"},
+    {"TV1: a volume does not shrink the domains of a spread",
+     POOL "class c zones=z1\npvc p class=c\npod a " X "pvc=p spread='zone 1 app=x min=3'", "at.zone=z1:1"},
+    {"TV1: ... though it decides where the pod goes",
+     POOL "class c zones=z1\npvc p class=c\npod a x3 " X "pvc=p spread='zone 1 app=x'", "at.zone=z1:1 unschedulable=2"},
+};
+
+#define NODE POOL "node n1 cpu=4 mem=4Gi\n"
+
+static const struct scenario limits[] = {
+    {"VU1: two volumes a pod",
+     NODE
+     "csinode n1 d=4\nclass c driver=d\npvc p-0-a class=c\npvc p-0-b class=c\npvc p-1-a class=c\npvc p-1-b class=c\n"
+     "pvc p-2-a class=c\npvc p-2-b class=c\npod p x3 eph=a,b",
+     "existing=2 nodes=1"},
+    {"VU1: one volume for a hundred pods",
+     NODE "csinode n1 d=1\nclass c driver=d\npvc p class=c\npod a x100 cpu=1m pvc=p", "existing=100"},
+    {"VU1: no driver, no limit",
+     NODE "csinode n1 d=1\npv v nfs\npvc p pv=v\npv w nfs\npvc q pv=w\npod a pvc=p\npod b pvc=q", "existing=2"},
+    {"VU1: volumes of running pods count",
+     NODE "csinode n1 d=1\nclass c driver=d\npvc p class=c\npvc q class=c\npod e node=n1 pvc=p\npod a pvc=q",
+     "existing=0 nodes=1"},
+    {"VU1: ... once", NODE "csinode n1 d=1\nclass c driver=d\npvc p class=c\npod e node=n1 pvc=p\npod a pvc=p",
+     "existing=1"},
+    {"VU1: another driver", NODE "csinode n1 d=0\nclass c driver=e\npvc p class=c\npod a pvc=p", "existing=1"},
+    {"VU1: none at all", NODE "csinode n1 d=0\nclass c driver=d\npvc p class=c\npod a pvc=p", "existing=0 nodes=1"},
+    {"VU10: old volumes share the driver's limit",
+     NODE "csinode n1 ebs.csi.aws.com=1\npv v awsElasticBlockStore\npvc p pv=v\nclass c driver=kubernetes.io/aws-ebs\n"
+          "pvc q class=c\npod a pvc=p\npod b pvc=q",
+     "existing=1 nodes=1"},
+};
+
+int main(void)
+{
+    static const struct scenarios tables[] = {
+        SCENARIOS(together),
+        SCENARIOS(apart),
+        SCENARIOS(volumes),
+        SCENARIOS(limits),
+    };
+
+    return scenarios_main(tables, ARRAY_LEN(tables));
+}
