@@ -11,35 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tests/support/emit.h"
 #include "base/str.h"
+#include "gen.h"
 
-#define ZONE "topology.kubernetes.io/zone"
-#define HOST "kubernetes.io/hostname"
-#define IN(key, values) "{\"key\":\"" key "\",\"operator\":\"In\",\"values\":[" values "]}"
-#define MAX_ZONES 8
-
-struct options {
-    const char *workload;
-    const char *kind;
-    uint32_t pods, nodes, pools, scale, shapes;
-    uint64_t seed;
-    const char *zones[MAX_ZONES];
-    uint32_t n_zones;
-    bool catalog;
-};
-
-struct gen {
-    struct emitter e;
-    struct rng rng;
-    const struct options *o;
-};
-
-static const uint32_t diverse_cpu_m[] = {100, 250, 500, 1000, 1500};
-static const uint32_t diverse_mem_mi[] = {100, 256, 512, 1024, 2048, 4096};
+const uint32_t diverse_cpu_m[N_DIVERSE_CPU] = {100, 250, 500, 1000, 1500};
+const uint32_t diverse_mem_mi[N_DIVERSE_MEM] = {100, 256, 512, 1024, 2048, 4096};
 static const char label_values[] = "abcdefg";
-
-#define PICK(g, array) ((array)[rng_below(&(g)->rng, (uint32_t)ARRAY_LEN(array))])
 
 static _Noreturn void die(const char *what, const char *arg)
 {
@@ -61,9 +38,8 @@ static void kwok_pool(struct gen *g, const char *limits)
         });
 }
 
-/* One constraint or term with a selector on a single label, ready to stand in a pod's spec. */
-static void spread_fragment(char *to, size_t size, const char *topology, const char *label, const char *value,
-                            const char *unmet)
+void spread_fragment(char *to, size_t size, const char *topology, const char *label, const char *value,
+                     const char *unmet)
 {
     (void)snprintf(to, size,
                    "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"%s\",\"whenUnsatisfiable\":\"%s\","
@@ -71,8 +47,8 @@ static void spread_fragment(char *to, size_t size, const char *topology, const c
                    topology, unmet, label, value);
 }
 
-static void affinity_fragment(char *to, size_t size, const char *kind, const char *topology, const char *label,
-                              const char *value)
+void affinity_fragment(char *to, size_t size, const char *kind, const char *topology, const char *label,
+                       const char *value)
 {
     (void)snprintf(to, size,
                    "\"affinity\":{\"%s\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{\"topologyKey\":\"%s\","
@@ -80,7 +56,7 @@ static void affinity_fragment(char *to, size_t size, const char *kind, const cha
                    kind, topology, label, value);
 }
 
-static void label_fragment(char *to, size_t size, const char *label, const char *value)
+void label_fragment(char *to, size_t size, const char *label, const char *value)
 {
     (void)snprintf(to, size, "\"%s\":\"%s\"", label, value);
 }
@@ -360,6 +336,24 @@ static void w7(struct gen *g)
     }
 }
 
+void kwok_machine(struct kwok_machine *m, char family, uint32_t cpu)
+{
+    uint32_t gib = cpu * (family == 'c' ? 2 : family == 's' ? 4 : 8);
+
+    *m = (struct kwok_machine){.cpu = cpu, .mem_mi = gib * 1024, .pods = MIN(16 * cpu, 1024)};
+    (void)snprintf(m->type, sizeof(m->type), "%c-%ux-amd64-linux", family, cpu);
+    (void)snprintf(m->labels, sizeof(m->labels),
+                   "\"karpenter.kwok.sh/instance-cpu\":\"%u\",\"karpenter.kwok.sh/instance-family\":\"%c\","
+                   "\"karpenter.kwok.sh/instance-memory\":\"%uGi\",\"karpenter.kwok.sh/instance-size\":\"%ux\"",
+                   cpu, family, gib, cpu);
+    (void)snprintf(m->capacity, sizeof(m->capacity),
+                   "\"cpu\":\"%u\",\"memory\":\"%uGi\",\"ephemeral-storage\":\"20Gi\",\"pods\":\"%u\"", cpu, gib,
+                   m->pods);
+    (void)snprintf(m->allocatable, sizeof(m->allocatable),
+                   "\"cpu\":\"%um\",\"memory\":\"%uMi\",\"ephemeral-storage\":\"20Gi\",\"pods\":\"%u\"",
+                   cpu * 1000 - 100, gib * 1024 - 10, m->pods);
+}
+
 /* W8: six nodes in ten are full, the rest has room for all that is pending: first fit must get past the full ones. */
 static void w8_node(struct gen *g, uint32_t i)
 {
@@ -367,28 +361,19 @@ static void w8_node(struct gen *g, uint32_t i)
     static const char *const zones[] = {"test-zone-a", "test-zone-b", "test-zone-c", "test-zone-d"};
     uint32_t cpu = PICK(g, sizes), gib = cpu * 4, n_bound = 2 + rng_below(&g->rng, 4);
     bool full = rng_below(&g->rng, 10) < 6;
-    char name[32], type[32], labels[256], capacity[128], allocatable[128];
+    struct kwok_machine m;
+    char name[32];
 
     (void)snprintf(name, sizeof(name), "node-%05u", i);
-    (void)snprintf(type, sizeof(type), "s-%ux-amd64-linux", cpu);
-    (void)snprintf(labels, sizeof(labels),
-                   "\"karpenter.kwok.sh/instance-cpu\":\"%u\",\"karpenter.kwok.sh/instance-family\":\"s\","
-                   "\"karpenter.kwok.sh/instance-memory\":\"%uGi\",\"karpenter.kwok.sh/instance-size\":\"%ux\"",
-                   cpu, gib, cpu);
-    (void)snprintf(capacity, sizeof(capacity),
-                   "\"cpu\":\"%u\",\"memory\":\"%uGi\",\"ephemeral-storage\":\"20Gi\",\"pods\":\"%u\"", cpu, gib,
-                   16 * cpu);
-    (void)snprintf(allocatable, sizeof(allocatable),
-                   "\"cpu\":\"%um\",\"memory\":\"%uMi\",\"ephemeral-storage\":\"20Gi\",\"pods\":\"%u\"",
-                   cpu * 1000 - 100, gib * 1024 - 10, 16 * cpu);
+    kwok_machine(&m, 's', cpu);
     emit_node(&g->e, &(struct emit_node){.name = name,
                                          .pool = "default",
-                                         .type = type,
+                                         .type = m.type,
                                          .zone = zones[i % 4],
-                                         .labels = labels,
+                                         .labels = m.labels,
                                          .capacity_type = i % 3 ? "spot" : "on-demand",
-                                         .capacity = capacity,
-                                         .allocatable = allocatable});
+                                         .capacity = m.capacity,
+                                         .allocatable = m.allocatable});
     for (uint32_t b = 0; b < n_bound; b++) {
         char pod[48];
         uint32_t part = full ? 98 : 20 + rng_below(&g->rng, 60);
@@ -449,6 +434,7 @@ static const struct {
     {"W6", "preferences", w6_preferences},
     {"W7", "", w7},
     {"W8", "", w8},
+    {"W10", "", w10},
     {"W11", "", w11},
 };
 
@@ -475,8 +461,8 @@ static void parse_zones(struct options *o, char *list)
 static void parse(struct options *o, int argc, char **argv)
 {
     if (argc < 2)
-        die("usage: bench-gen W1|W2|W3|W4|W6|W7|W8|W11 [--kind KIND] [--pods N] [--nodes N] [--pools N] [--scale N] "
-            "[--shapes N] [--seed N] [--zones A,B,C] [--catalog]",
+        die("usage: bench-gen W1|W2|W3|W4|W6|W7|W8|W10|W11 [--kind KIND] [--pods N] [--nodes N] [--pools N] [--scale N] "
+            "[--shapes N] [--removed PERCENT] [--seed N] [--zones A,B,C] [--catalog]",
             NULL);
     o->workload = argv[1];
     for (int i = 2; i < argc; i++) {
@@ -502,6 +488,8 @@ static void parse(struct options *o, int argc, char **argv)
             o->scale = (uint32_t)number(a, v);
         else if (strcmp(a, "--shapes") == 0)
             o->shapes = (uint32_t)number(a, v);
+        else if (strcmp(a, "--removed") == 0)
+            o->removed = (uint32_t)number(a, v);
         else if (strcmp(a, "--seed") == 0)
             o->seed = number(a, v);
         else

@@ -3,6 +3,7 @@ _karpenter()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} key=
     local settings='PREFERENCE_POLICY= MIN_VALUES_POLICY= PACKING=compat NODEPOOL_WEIGHT_ORDER= FEATURE_GATES=ReservedCapacity=
+        FEATURE_GATES=SpotToSpotConsolidation= CONSOLIDATION= CONSOLIDATION_MIN_SAVINGS= CONSOLIDATION_MAX_REPLACEMENTS=
         IGNORE_DRA_REQUESTS=true SCHEDULER_CONFIG='
 
     COMPREPLY=()
@@ -21,7 +22,8 @@ _karpenter()
         PREFERENCE_POLICY) mapfile -t COMPREPLY < <(compgen -W 'Respect Ignore' -- "$cur") ;;
         MIN_VALUES_POLICY) mapfile -t COMPREPLY < <(compgen -W 'Strict BestEffort' -- "$cur") ;;
         NODEPOOL_WEIGHT_ORDER) mapfile -t COMPREPLY < <(compgen -W 'descending ascending' -- "$cur") ;;
-        ReservedCapacity) mapfile -t COMPREPLY < <(compgen -W 'true false' -- "$cur") ;;
+        CONSOLIDATION) mapfile -t COMPREPLY < <(compgen -W 'thorough compat' -- "$cur") ;;
+        ReservedCapacity | SpotToSpotConsolidation) mapfile -t COMPREPLY < <(compgen -W 'true false' -- "$cur") ;;
         esac
         return
     fi
@@ -36,9 +38,10 @@ _karpenter()
         mapfile -t COMPREPLY < <(compgen -W "$settings" -- "$cur")
         compopt -o nospace
         ;;
+    --method) mapfile -t COMPREPLY < <(compgen -W 'emptiness drift multi single all' -- "$cur") ;;
     --now) ;;
     *)
-        mapfile -t COMPREPLY < <(compgen -W '-f --filename --catalog --instance-types --print-catalog --settings --now -o --output -h --help' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W '-f --filename --catalog --instance-types --print-catalog --disrupt --method --settings --now -o --output -h --help' -- "$cur")
         ;;
     esac
 }

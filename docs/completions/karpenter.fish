@@ -9,10 +9,14 @@ complete -c karpenter -n '__fish_seen_subcommand_from plan' -s f -l filename -r 
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l catalog -x -a 'aws kwok fake:' -d 'built-in instance types'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l instance-types -r -F -d 'instance types from a JSON file'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l print-catalog -d 'print the instance types, plan nothing'
+complete -c karpenter -n '__fish_seen_subcommand_from plan' -l disrupt -d 'plan which nodes to remove'
+complete -c karpenter -n '__fish_seen_subcommand_from plan' -l method -x -a 'emptiness drift multi single all' -d 'one pass of it'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l settings -x -d 'a setting of the controller' -a '
     PREFERENCE_POLICY=Respect PREFERENCE_POLICY=Ignore MIN_VALUES_POLICY=Strict MIN_VALUES_POLICY=BestEffort PACKING=compat
     NODEPOOL_WEIGHT_ORDER=descending NODEPOOL_WEIGHT_ORDER=ascending FEATURE_GATES=ReservedCapacity=true
-    FEATURE_GATES=ReservedCapacity=false IGNORE_DRA_REQUESTS=true SCHEDULER_CONFIG='
+    FEATURE_GATES=ReservedCapacity=false FEATURE_GATES=SpotToSpotConsolidation=true
+    FEATURE_GATES=SpotToSpotConsolidation=false CONSOLIDATION=thorough CONSOLIDATION=compat CONSOLIDATION_MIN_SAVINGS=
+    CONSOLIDATION_MAX_REPLACEMENTS= IGNORE_DRA_REQUESTS=true SCHEDULER_CONFIG='
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l now -x -d 'plan as of this time (RFC 3339)'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -s o -l output -x -a 'table json yaml' -d 'format'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -s h -l help -d 'summary'

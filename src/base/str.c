@@ -1,5 +1,10 @@
 #include "base/str.h"
 
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+
 int str_cmp(str a, str b)
 {
     size_t n = MIN(a.n, b.n);
@@ -80,5 +85,65 @@ bool str_to_i64(str s, int64_t *ret)
     if (!neg && v == INT64_MIN)
         return false;
     *ret = neg ? v : -v;
+    return true;
+}
+
+static bool is_ignoring_case(str s, str word)
+{
+    return s.n == word.n && strncasecmp(s.p, word.p, s.n) == 0;
+}
+
+static size_t digits_end(str s, size_t at, bool hex)
+{
+    while (at < s.n && (hex ? isxdigit((unsigned char)s.p[at]) : isdigit((unsigned char)s.p[at])))
+        at++;
+    return at;
+}
+
+/* Digits with at most one point among them, then an exponent, which hexadecimal numbers must have. */
+static bool is_float(str s)
+{
+    bool hex = s.n > 1 && s.p[0] == '0' && (s.p[1] | 0x20) == 'x';
+    size_t from = hex ? 2 : 0, at = digits_end(s, from, hex), n = at - from;
+
+    if (at < s.n && s.p[at] == '.') {
+        from = at + 1;
+        at = digits_end(s, from, hex);
+        n += at - from;
+    }
+    if (n == 0)
+        return false;
+    if (at == s.n)
+        return !hex;
+    if ((s.p[at] | 0x20) != (hex ? 'p' : 'e'))
+        return false;
+    at++;
+    if (at < s.n && (s.p[at] == '+' || s.p[at] == '-'))
+        at++;
+    return at < s.n && digits_end(s, at, false) == s.n;
+}
+
+bool str_to_double(str s, double *ret)
+{
+    bool sign = s.n && (s.p[0] == '+' || s.p[0] == '-');
+    str body = str_sub(s, sign, s.n);
+    char text[100 + 1];
+
+    if (is_ignoring_case(s, STR("nan"))) {
+        *ret = NAN;
+        return true;
+    }
+    if (is_ignoring_case(body, STR("inf")) || is_ignoring_case(body, STR("infinity"))) {
+        *ret = s.p[0] == '-' ? -INFINITY : INFINITY;
+        return true;
+    }
+    if (s.n >= sizeof(text) || !is_float(body))
+        return false;
+    memcpy(text, s.p, s.n);
+    text[s.n] = '\0';
+    double v = strtod(text, NULL);
+    if (isinf(v))
+        return false;
+    *ret = v;
     return true;
 }

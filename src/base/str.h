@@ -45,3 +45,6 @@ bool str_cut(str s, char c, str *ret_head, str *ret_tail);
 
 /* Strict decimal: optional sign, digits only, no overflow. */
 bool str_to_i64(str s, int64_t *ret);
+/* What Go's strconv.ParseFloat takes: decimal, hexadecimal with exponent, NaN, Inf and Infinity in any case. Too large a
+ * number is none. Not taken: underscores between hexadecimal digits, and texts of more than 100 characters. */
+bool str_to_double(str s, double *ret);

@@ -23,7 +23,8 @@ static int cli_version(const struct cli_env *env, int argc, char **argv)
 static int cli_help(const struct cli_env *env, int argc, char **argv);
 
 static const struct subcommand commands[] = {
-    {"plan", "where would pending pods go, on which nodes, at what price; works on manifests, without a cluster",
+    {"plan",
+     "where would pending pods go, at what price, and which nodes could go; works on manifests, without a cluster",
      cli_plan},
     {"version", "print the version", cli_version},
     {"help", "this text, or the help of a command: karpenter help COMMAND", cli_help},

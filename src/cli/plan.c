@@ -25,7 +25,9 @@ struct plan_args {
     VEC(const char *) settings;
     const char *instance_types, *catalog, *now;
     enum output output;
-    bool help, print_catalog;
+    bool help, print_catalog, disrupt;
+    bool one_pass;    /* --method was given */
+    unsigned methods; /* bit set over enum disrupt_method; 0: all */
 };
 
 /* One line on the terminal that says how far a long run has come; it is wiped before anything else is printed. */
@@ -55,15 +57,21 @@ static void print_help(void)
 
     (void)printf(
         "usage: karpenter plan -f FILE|DIR|- [-f ...] [OPTIONS]\n"
+        "       karpenter plan --disrupt [--method NAME] -f FILE|DIR|- [-f ...] [OPTIONS]\n"
         "       karpenter plan --print-catalog [--catalog NAME | --instance-types FILE]\n"
         "\n"
         "Says where the pending pods of a cluster go: onto nodes it has, onto new nodes (which type, zone, price),\n"
-        "or nowhere and why. Reads ordinary manifests or what `kubectl get ... -o yaml` prints; changes nothing.\n"
+        "or nowhere and why. With --disrupt: which nodes are empty, out of date or not worth their price, what would take\n"
+        "their place, and what keeps the others. Reads ordinary manifests or what `kubectl get ... -o yaml` prints;\n"
+        "changes nothing.\n"
         "\n"
         "  -f, --filename FILE|DIR|-   objects as YAML or JSON: NodePools, Pods, Deployments, Nodes, ...; repeatable\n"
         "      --catalog NAME          instance types: aws[:REGION] (default; us-east-1), kwok, fake:N\n"
         "      --instance-types FILE   instance types from a JSON file as Karpenter's kwok provider reads it\n"
         "      --print-catalog         print these instance types as such a file, and plan nothing\n"
+        "      --disrupt               plan which nodes to remove instead\n"
+        "      --method NAME           one pass of it as Karpenter would make it: emptiness, drift, multi, single, or\n"
+        "                              all of them in this order up to the first that finds something\n"
         "      --settings KEY=VALUE    a setting of the controller; repeatable\n"
         "      --now TIME              plan as of this time (RFC 3339); default: now\n"
         "  -o, --output FORMAT         table (default), json, yaml\n"
@@ -74,11 +82,13 @@ static void print_help(void)
         (void)printf("  %-22s %s (default: %s)\n  %-22s   %s\n", docs[i].key, docs[i].choices,
                      *docs[i].fallback ? docs[i].fallback : "empty", "", docs[i].help);
     (void)printf("\n"
-                 "Exit status: 0 every pod has a place, 2 some pod has none, 1 the input or the call was wrong.\n"
+                 "Exit status: 0 every pod has a place, 2 some pod has none, 1 the input or the call was wrong;\n"
+                 "with --disrupt 0 whatever is planned.\n"
                  "\n"
                  "Examples:\n"
                  "  karpenter plan -f nodepool.yaml -f app.yaml\n"
                  "  kubectl get nodepools,nodeclaims,nodes,pods,ds,pvc,pv,sc -A -o json | karpenter plan -f -\n"
+                 "  " DISRUPT_DUMP " | karpenter plan --disrupt -f -\n"
                  "  karpenter plan -f cluster/ --catalog aws:eu-west-1 -o json | jq .summary\n");
 }
 
@@ -92,6 +102,18 @@ static bool parse_output(const char *s, enum output *ret)
             return true;
         }
     return false;
+}
+
+static bool parse_method(const char *s, struct plan_args *a)
+{
+    a->one_pass = true;
+    a->methods = 0;
+    if (strcmp(s, "all") == 0)
+        return true;
+    for (unsigned m = 0; m < N_METHODS; m++)
+        if (strcmp(s, disrupt_method_name((enum disrupt_method)m)) == 0)
+            a->methods = 1u << m;
+    return a->methods != 0;
 }
 
 /* getopt steps on only after the last letter of "-xyz", so that letters are named by themselves. */
@@ -110,6 +132,10 @@ static bool check_args(const struct plan_args *a, struct err *e)
         return err_set(e, ERR_INVALID, "--catalog and --instance-types exclude each other");
     if (a->print_catalog && a->files.n)
         return err_set(e, ERR_INVALID, "--print-catalog plans nothing: leave out -f");
+    if (a->print_catalog && a->disrupt)
+        return err_set(e, ERR_INVALID, "--print-catalog plans nothing: leave out --disrupt");
+    if (a->one_pass && !a->disrupt)
+        return err_set(e, ERR_INVALID, "--method says how nodes are removed: it needs --disrupt");
     if (a->print_catalog && a->output == OUT_YAML)
         return err_set(e, ERR_INVALID, "--print-catalog writes JSON: an instance types file is nothing else");
     if (a->files.n == 0 && !a->print_catalog)
@@ -128,6 +154,8 @@ static bool parse_args(int argc, char **argv, struct plan_args *a, struct err *e
         {"output", required_argument, NULL, 'o'},
         {"help", no_argument, NULL, 'h'},
         {"print-catalog", no_argument, NULL, 'p'},
+        {"disrupt", no_argument, NULL, 'd'},
+        {"method", required_argument, NULL, 'm'},
         {NULL, 0, NULL, 0},
     };
     int c;
@@ -157,6 +185,14 @@ static bool parse_args(int argc, char **argv, struct plan_args *a, struct err *e
             break;
         case 'p':
             a->print_catalog = true;
+            break;
+        case 'd':
+            a->disrupt = true;
+            break;
+        case 'm':
+            if (!parse_method(optarg, a))
+                return err_set(e, ERR_INVALID, "--method %s: the methods are emptiness, drift, multi, single and all",
+                               optarg);
             break;
         case 'h':
             a->help = true;
@@ -211,10 +247,10 @@ static void progress_tick(void *ctx)
     (void)fprintf(stderr, "\r\033[Kreading: %llu objects", (unsigned long long)p->n_objects);
 }
 
-static void progress_planning(struct progress *p, uint32_t n_pods)
+static void progress_planning(struct progress *p, const char *doing, uint32_t n, const char *what)
 {
     if (p->shown)
-        (void)fprintf(stderr, "\r\033[Kplanning: %u pods", n_pods);
+        (void)fprintf(stderr, "\r\033[K%s: %u %s", doing, n, what);
 }
 
 static void progress_done(struct progress *p)
@@ -301,17 +337,27 @@ static int print_catalog(struct plan_run *r, const struct plan_args *a, struct e
     return ok ? 0 : cli_fail("cannot write the catalogue: %s", strerror(errno));
 }
 
-static int plan_and_print(struct plan_run *r, const struct plan_args *a, struct err *e)
+/* Prints in the format that was asked for; the status. */
+static int print_view(struct plan_view *v, enum output output)
 {
-    struct snapshot *s = state_build(r->arena, r->objects, r->catalog, &r->settings, r->now_ms, e);
-    bool tty = isatty(STDOUT_FILENO);
+    bool tty = isatty(STDOUT_FILENO), yaml = output == OUT_YAML;
     struct sb out = {0};
 
-    if (!s) {
-        progress_done(&r->progress);
-        return cli_fail("%s", e->msg);
-    }
-    progress_planning(&r->progress, s->n_pending);
+    v->colour = tty && !getenv("NO_COLOR");
+    v->width = tty ? terminal_width() : 0;
+    v->flush = write_out;
+    if (output == OUT_TABLE)
+        (v->disruption ? disrupt_print_table : plan_print_table)(&out, v);
+    else
+        (v->disruption ? disrupt_print_json : plan_print_json)(&out, v, yaml);
+    bool ok = write_out(&out) && fflush(stdout) == 0;
+    sb_fini(&out);
+    return ok ? 0 : cli_fail("cannot write the plan: %s", strerror(errno));
+}
+
+static int plan_and_print(struct plan_run *r, const struct plan_args *a, const struct snapshot *s)
+{
+    progress_planning(&r->progress, "planning", s->n_pending, "pods");
     int64_t start = micros_now();
     struct plan *p = plan_make(r->arena, s);
     int64_t solved = micros_now();
@@ -319,23 +365,46 @@ static int plan_and_print(struct plan_run *r, const struct plan_args *a, struct 
     plan_add_bound(s, p);
     progress_done(&r->progress);
     print_notes(r->objects);
-    struct plan_view view = {
-        .snap = s,
-        .plan = p,
-        .solve_micros = solved - start,
-        .colour = tty && !getenv("NO_COLOR"),
-        .width = tty ? terminal_width() : 0,
-        .flush = write_out,
+    struct plan_view view = {.snap = s, .plan = p, .micros = solved - start};
+    int status = print_view(&view, a->output);
+    return status == 0 && p->n_failures ? 2 : status;
+}
+
+/* A method by name is one pass of Karpenter, unless a setting asks for more; without a name it is the other way round. */
+static bool wants_compat(const struct plan_args *a, const struct settings *s)
+{
+    return s->consolidation == CONSOLIDATION_COMPAT || (a->one_pass && s->consolidation == CONSOLIDATION_AUTO);
+}
+
+static int disrupt_and_print(struct plan_run *r, const struct plan_args *a, const struct snapshot *s)
+{
+    struct disrupt_options options = {
+        .methods = a->methods,
+        .compat = wants_compat(a, &s->settings),
+        .explain = true,
     };
-    if (a->output == OUT_TABLE)
-        plan_print_table(&out, &view);
-    else
-        plan_print_json(&out, &view, a->output == OUT_YAML);
-    bool ok = write_out(&out) && fflush(stdout) == 0;
-    sb_fini(&out);
-    if (!ok)
-        return cli_fail("cannot write the plan: %s", strerror(errno));
-    return p->n_failures ? 2 : 0;
+
+    progress_planning(&r->progress, "disrupting", s->n_nodes, "nodes");
+    int64_t start = micros_now();
+    struct disruption *d = disrupt_plan(r->arena, s, &options);
+    int64_t solved = micros_now();
+    progress_done(&r->progress);
+    print_notes(r->objects);
+    if (s->n_nodes == 0 && a->output != OUT_TABLE) /* the table says it itself */
+        (void)fputs("note: there are no nodes in the input; " DISRUPT_DUMP " prints them\n", stderr);
+    struct plan_view view = {.snap = s, .disruption = d, .micros = solved - start};
+    return print_view(&view, a->output);
+}
+
+static int build_and_print(struct plan_run *r, const struct plan_args *a, struct err *e)
+{
+    struct snapshot *s = state_build(r->arena, r->objects, r->catalog, &r->settings, r->now_ms, e);
+
+    if (!s) {
+        progress_done(&r->progress);
+        return cli_fail("%s", e->msg);
+    }
+    return a->disrupt ? disrupt_and_print(r, a, s) : plan_and_print(r, a, s);
 }
 
 int cli_plan(const struct cli_env *env, int argc, char **argv)
@@ -355,7 +424,7 @@ int cli_plan(const struct cli_env *env, int argc, char **argv)
     else if (args.print_catalog)
         status = print_catalog(&r, &args, &e);
     else if (load(&r, &args, &e))
-        status = plan_and_print(&r, &args, &e);
+        status = build_and_print(&r, &args, &e);
     else {
         progress_done(&r.progress);
         status = cli_fail("%s", e.msg);

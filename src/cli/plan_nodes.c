@@ -324,7 +324,7 @@ void view_new_nodes(struct view *w)
 
 /* --- existing nodes ---------------------------------------------------------------------------------------------- */
 
-static str label_value(const struct view *w, lset_id labels, sym key)
+str view_label(const struct view *w, lset_id labels, sym key)
 {
     sym val;
 
@@ -342,9 +342,9 @@ static void add_node(struct view *w, struct grid *g, const struct plan_node *pn)
         reslist_add(w->a, &used, &w->s->pods[pn->pods[i]].spec->requests);
     reslist_set(w->a, &used, SYM(PODS), reslist_value(&used, SYM(PODS)) + pn->n_pods * 1000ll, false);
     row->cells[COL_NAME] = n->name;
-    row->cells[COL_TYPE] = label_value(w, n->labels, SYM(ITYPE));
-    row->cells[COL_ZONE] = label_value(w, n->labels, SYM(ZONE));
-    row->cells[COL_CT] = label_value(w, n->labels, SYM(CT));
+    row->cells[COL_TYPE] = view_label(w, n->labels, SYM(ITYPE));
+    row->cells[COL_ZONE] = view_label(w, n->labels, SYM(ZONE));
+    row->cells[COL_CT] = view_label(w, n->labels, SYM(CT));
     fill_use(w, row, &used, &n->allocatable);
     row->items = pod_groups_items(&w->groups, first, w->groups.shares.n - first, true, &row->n_items);
     w->groups.shares.n = first;

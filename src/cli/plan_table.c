@@ -9,7 +9,6 @@
 
 #define MAX_REASONS 20 /* groups of pods without a place */
 #define MAX_REASON 240 /* characters of a reason */
-#define HOURS_A_MONTH 730
 
 void view_heading(struct view *w, enum tone tone, str text)
 {
@@ -29,8 +28,7 @@ struct reason {       /* pods that have no place for the same reason */
     uint32_t n, at;   /* pods [at - n, at) of the sorted list */
 };
 
-/* Karpenter's reasons end in the requirements they were about, often by the hundred; -o json has them whole. */
-static str short_reason(struct view *w, str s)
+str view_short_reason(struct view *w, str s)
 {
     static const char *const ends[] = {", requirements=", " (counts = "};
     size_t n = MIN(s.n, (size_t)MAX_REASON);
@@ -71,7 +69,7 @@ static str near_text(struct view *w, const struct plan_near *n)
 static str reason_key(struct view *w, const struct plan_failure *f, struct sb *key)
 {
     const struct plan_near *n = &f->why->near;
-    const str parts[] = {short_reason(w, f->why->reason), n->key, n->needs, n->has, n->hint, str_c(n->constraint)};
+    const str parts[] = {view_short_reason(w, f->why->reason), n->key, n->needs, n->has, n->hint, str_c(n->constraint)};
     const uint32_t numbers[] = {n->present, n->pool, n->type, f->why->deferred};
 
     sb_reset(key);
@@ -94,7 +92,7 @@ static void print_reason(struct view *w, const struct reason *r, const uint32_t 
         sb_printf(&names, "%s" STR_FMT, i ? ", " : "", STR_ARG(items[i]));
     text_wrap(w->out, &w->style, STR("  "), sb_view(&names));
     if (f->why->reason.n)
-        text_wrap(w->out, &w->style, STR("      "), short_reason(w, f->why->reason));
+        text_wrap(w->out, &w->style, STR("      "), view_short_reason(w, f->why->reason));
     if (f->why->deferred)
         text_wrap(w->out, &w->style, STR("      "), STR("waits for a reservation"));
     if (f->why->near.present)
@@ -173,7 +171,7 @@ static void print_failures(struct view *w)
 
 /* --- totals ------------------------------------------------------------------------------------------------------ */
 
-static void total(struct view *w, const char *what, str text)
+void view_total(struct view *w, const char *what, str text)
 {
     text_wrap(w->out, &w->style, arena_printf(w->a, "  %-14s  ", what), text);
 }
@@ -223,11 +221,24 @@ static str bound_text(struct view *w)
 
 static str time_text(struct view *w)
 {
-    double us = (double)w->v->solve_micros;
+    double us = (double)w->v->micros;
 
     if (us < 1000)
         return arena_printf(w->a, "%.0f µs", us);
     return us < 1e6 ? arena_printf(w->a, "%.1f ms", us / 1e3) : arena_printf(w->a, "%.2f s", us / 1e6);
+}
+
+void view_origin(struct view *w)
+{
+    if (w->s->catalog->origin.n)
+        view_total(w, "instance types", w->s->catalog->origin);
+    view_total(w, "solved in", time_text(w));
+}
+
+str view_cost(struct view *w, double usd_per_h)
+{
+    return arena_printf(w->a, STR_FMT " an hour, " STR_FMT " a month", STR_ARG(text_money(w->a, usd_per_h, 4)),
+                        STR_ARG(text_money(w->a, usd_per_h * HOURS_A_MONTH, 2)));
 }
 
 static void print_totals(struct view *w)
@@ -235,17 +246,13 @@ static void print_totals(struct view *w)
     const struct plan *p = w->v->plan;
 
     view_heading(w, TONE_HEAD, STR("Total"));
-    total(w, "pods", pods_text(w));
+    view_total(w, "pods", pods_text(w));
     if (p->n_claims)
-        total(w, "cost",
-              arena_printf(w->a, STR_FMT " an hour, " STR_FMT " a month (%d h)",
-                           STR_ARG(text_money(w->a, p->hourly_cost, 4)),
-                           STR_ARG(text_money(w->a, p->hourly_cost * HOURS_A_MONTH, 2)), HOURS_A_MONTH));
+        view_total(w, "cost",
+                   arena_printf(w->a, STR_FMT " (%d h)", STR_ARG(view_cost(w, p->hourly_cost)), HOURS_A_MONTH));
     if (p->n_claims && p->has_bound && p->lower_bound > 0)
-        total(w, "lower bound", bound_text(w));
-    if (w->s->catalog->origin.n)
-        total(w, "instance types", w->s->catalog->origin);
-    total(w, "solved in", time_text(w));
+        view_total(w, "lower bound", bound_text(w));
+    view_origin(w);
 }
 
 void plan_print_table(struct sb *b, const struct plan_view *v)

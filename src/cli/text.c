@@ -3,9 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#define INDENT 2     /* of a grid */
-#define GAP 2        /* between columns */
-#define NARROW 24    /* a list with less room than this starts on a line of its own */
+#define INDENT 2  /* of a grid */
+#define GAP 2     /* between columns */
+#define NARROW 24 /* a list with less room than this starts on a line of its own */
+#define NARROW_PROSE 44
 #define OWN_INDENT 6 /* of such a line */
 
 static bool is_continuation(char c)
@@ -133,7 +134,7 @@ static struct layout lay_out(const struct text_style *st, const struct grid *g)
         l.width[c] = MAX(max ? MIN(l.width[c], max) : l.width[c], text_columns(str_c(g->cols[c].title)));
         l.list_at += l.width[c] + GAP;
     }
-    l.list_below = st->width && l.list_at + NARROW > st->width;
+    l.list_below = st->width && l.list_at + (g->prose ? NARROW_PROSE : NARROW) > st->width;
     if (l.list_below)
         l.list_at = OWN_INDENT;
     return l;
@@ -190,7 +191,8 @@ static void put_titles(struct sb *b, const struct text_style *st, const struct g
     sb_fini(&line);
 }
 
-static void put_list(struct sb *b, const struct text_style *st, const struct grid_row *r, const struct layout *l)
+static void put_list(struct sb *b, const struct text_style *st, const struct grid *g, const struct grid_row *r,
+                     const struct layout *l)
 {
     unsigned at = l->list_at;
 
@@ -199,8 +201,8 @@ static void put_list(struct sb *b, const struct text_style *st, const struct gri
         sb_fill(b, ' ', l->list_at);
     }
     for (uint32_t i = 0; i < r->n_items; i++) {
-        bool last = i + 1 == r->n_items;
-        unsigned n = text_columns(r->items[i]) + !last;
+        bool comma = i + 1 < r->n_items && !g->prose;
+        unsigned n = text_columns(r->items[i]) + comma;
 
         if (i && st->width && at + 1 + n > st->width) {
             sb_char(b, '\n');
@@ -211,7 +213,7 @@ static void put_list(struct sb *b, const struct text_style *st, const struct gri
             at++;
         }
         text_put(b, r->items[i]);
-        if (!last)
+        if (comma)
             sb_char(b, ',');
         at += n;
     }
@@ -232,7 +234,7 @@ void grid_print(struct sb *b, const struct text_style *st, const struct grid *g)
             put_cell(b, r->cells[c], l.width[c], g->cols[c].right);
             sb_fill(b, ' ', GAP);
         }
-        put_list(b, st, r, &l);
+        put_list(b, st, g, r, &l);
         trim_line(b);
     }
 }

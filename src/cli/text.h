@@ -29,7 +29,7 @@ str text_money(struct arena *a, double usd, int decimals);
 
 #define GRID_COLS 12
 
-/* A table whose last column is a list that may go on over several lines. Columns with nothing in them are left out. */
+/* A table whose last column is a list, or a sentence, that may go on over several lines. Columns with nothing in them are left out. */
 struct grid_row {
     str cells[GRID_COLS];
     const str *items;
@@ -44,6 +44,7 @@ struct grid {
     } cols[GRID_COLS];
     uint32_t n_cols;
     const char *items_title;
+    bool prose; /* the items are the words of a sentence: no commas between them */
     VEC(struct grid_row) rows;
 };
 

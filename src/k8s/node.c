@@ -26,6 +26,7 @@ static void add_cordon(struct decoder *d, struct taints *t)
 bool dec_node(struct decoder *d, struct err *e)
 {
     const struct tree *spec, *status;
+    enum cond_status ready;
     struct node n = {0};
     str provider_id;
     bool cordoned;
@@ -36,7 +37,8 @@ bool dec_node(struct decoder *d, struct err *e)
         !dec_taints(d, spec, "taints", &n.taints, e) || !dec_bool(d, spec, "unschedulable", &cordoned, e) ||
         !dec_str(d, spec, "providerID", &provider_id, e) ||
         !dec_resources(d, d->o->arena, status, "capacity", &n.capacity, e) ||
-        !dec_resources(d, d->o->arena, status, "allocatable", &n.allocatable, e) || !dec_take_id(d, OBJ_NODE, &m, e))
+        !dec_resources(d, d->o->arena, status, "allocatable", &n.allocatable, e) ||
+        !dec_condition(d, status, "Ready", &ready, NULL, e) || !dec_take_id(d, OBJ_NODE, &m, e))
         return false;
     if (cordoned)
         add_cordon(d, &n.taints);
@@ -45,6 +47,7 @@ bool dec_node(struct decoder *d, struct err *e)
     n.provider_id = dec_keep(d, provider_id);
     n.created_ms = m.created_ms;
     n.deleting = m.deleting;
+    n.ready = ready == COND_TRUE;
     n.do_not_disrupt = str_is(dec_annotation(&m, "karpenter.sh/do-not-disrupt"), "true");
     vec_push(&d->o->nodes, n);
     return true;

@@ -33,7 +33,7 @@ static bool dec_claim_status(struct decoder *d, const struct tree *status, struc
         !dec_condition(d, status, "Registered", &c->registered, NULL, e) ||
         !dec_condition(d, status, "Initialized", &c->initialized, &c->initialized_ms, e) ||
         !dec_condition(d, status, "Consolidatable", &c->consolidatable, NULL, e) ||
-        !dec_condition(d, status, "Drifted", &c->drifted, NULL, e) ||
+        !dec_condition(d, status, "Drifted", &c->drifted, &c->drifted_ms, e) ||
         !dec_condition(d, status, "InstanceTerminating", &c->instance_terminating, NULL, e))
         return false;
     c->provider_id = dec_keep(d, provider_id);
@@ -69,7 +69,8 @@ bool dec_nodeclass(struct decoder *d, struct err *e)
     struct meta m;
 
     if (!dec_meta(d, /* namespaced= */ false, &m, e) || !dec_map(d, d->root, "status", &status, e) ||
-        !dec_condition(d, status, "Ready", &c.ready, NULL, e))
+        !dec_condition(d, status, "Ready", &c.ready, NULL, e) ||
+        !dec_annotations(d, m.annotations, &c.annotations, &c.n_annotations, e))
         return false;
     (void)str_cut(tree_str(tree_get(d->root, "apiVersion")), '/', &group, &version);
     c.group = dec_keep_shared(d, group);

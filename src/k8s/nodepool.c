@@ -96,7 +96,7 @@ static bool dec_template(struct decoder *d, const struct tree *pool, str name, s
     return dec_duration(d, disruption, "expireAfter", /* never= */ true, &t->expire_after_ns, e);
 }
 
-static bool dec_reasons(struct decoder *d, const struct tree *t, unsigned *ret, struct err *e)
+static bool dec_reasons(struct decoder *d, const struct tree *t, struct budget *ret, struct err *e)
 {
     static const struct {
         const char *name;
@@ -106,7 +106,7 @@ static bool dec_reasons(struct decoder *d, const struct tree *t, unsigned *ret, 
 
     if (!dec_list(d, t, "reasons", &list, e))
         return false;
-    *ret = 0;
+    ret->all_reasons = list == NULL;
     for (uint32_t i = 0; list && i < list->n; i++) {
         size_t k = 0;
 
@@ -114,7 +114,7 @@ static bool dec_reasons(struct decoder *d, const struct tree *t, unsigned *ret, 
             k++;
         if (k == ARRAY_LEN(reasons))
             return dec_fail(d, &list->items[i], NULL, e, "must be Underutilized, Empty or Drifted");
-        *ret |= reasons[k].bit;
+        ret->reasons |= reasons[k].bit;
     }
     return true;
 }
@@ -124,7 +124,7 @@ static bool dec_budget(struct decoder *d, const struct tree *t, struct budget *r
     str nodes, schedule;
 
     if (!dec_is_map(d, t, e) || !dec_str(d, t, "nodes", &nodes, e) || !dec_str(d, t, "schedule", &schedule, e) ||
-        !dec_reasons(d, t, &ret->reasons, e) || !dec_budget_duration(d, t, "duration", &ret->duration_ns, e))
+        !dec_reasons(d, t, ret, e) || !dec_budget_duration(d, t, "duration", &ret->duration_ns, e))
         return false;
     if (!tree_get(t, "nodes"))
         nodes = STR("10%");
@@ -152,7 +152,7 @@ static bool dec_budgets(struct decoder *d, const struct tree *disruption, struct
     p->n_budgets = list ? list->n : 1;
     p->budgets = arena_new_array(d->o->arena, struct budget, p->n_budgets);
     if (!list)
-        p->budgets[0].nodes = STR("10%");
+        p->budgets[0] = (struct budget){.nodes = STR("10%"), .all_reasons = true};
     for (uint32_t i = 0; list && i < list->n; i++)
         if (!dec_budget(d, &list->items[i], &p->budgets[i], e))
             return false;

@@ -94,7 +94,8 @@ bool dec_pod(struct decoder *d, struct err *e)
         !dec_phase(d, status, &p.phase, e) || !dec_sym(d, spec, "nodeName", &p.node, e) ||
         !dec_scheduler(d, spec, &p.foreign_scheduler, e) || !dec_str(d, status, "nominatedNodeName", &nominated, e) ||
         !dec_time(d, status, "startTime", &p.started_ms, e) || !dec_condition(d, status, "Ready", &ready, NULL, e) ||
-        !dec_podspec(d, &source, p.labels, &shared, e) || !dec_take_id(d, OBJ_POD, &m, e))
+        !dec_priority(d, spec, &p.priority, e) || !dec_podspec(d, &source, p.labels, &shared, e) ||
+        !dec_take_id(d, OBJ_POD, &m, e))
         return false;
     p.ns = m.ns;
     p.name = dec_keep(d, m.name);
@@ -103,6 +104,7 @@ bool dec_pod(struct decoder *d, struct err *e)
     p.created_ms = m.created_ms;
     p.spec = shared;
     p.do_not_disrupt = dec_keep_shared(d, dec_annotation(&m, "karpenter.sh/do-not-disrupt"));
+    p.deletion_cost = dec_deletion_cost(d, m.annotations, "Pod", &m);
     p.terminating = m.deleting;
     p.not_ready = ready == COND_FALSE;
     p.nominated = nominated.n != 0;

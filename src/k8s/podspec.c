@@ -362,3 +362,25 @@ bool dec_scheduler(struct decoder *d, const struct tree *spec, bool *ret_foreign
     *ret_foreign = name.n && !str_is(name, "default-scheduler");
     return true;
 }
+
+bool dec_priority(struct decoder *d, const struct tree *spec, int32_t *ret, struct err *e)
+{
+    int64_t v = 0;
+
+    if (!dec_int(d, spec, "priority", INT32_MIN, INT32_MAX, &v, e))
+        return false;
+    *ret = (int32_t)v;
+    return true;
+}
+
+double dec_deletion_cost(struct decoder *d, const struct tree *annotations, const char *kind, const struct meta *m)
+{
+    str text = tree_str(tree_get(annotations, "controller.kubernetes.io/pod-deletion-cost"));
+    double cost = 0;
+
+    if (text.n && !str_to_double(text, &cost))
+        objects_note(d->o,
+                     "%s " STR_FMT "/" STR_FMT ": pod-deletion-cost \"" STR_FMT "\" is no number and does not count",
+                     kind, STR_ARG(sym_str(d->o->syms, m->ns)), STR_ARG(m->name), STR_ARG(text));
+    return cost;
+}

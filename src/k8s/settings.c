@@ -1,7 +1,11 @@
 /* One table: the name, what it may be, what it means, how it is read. Help and documentation print the same table. */
 #include "k8s/settings.h"
 
+#include <math.h>
+
 #include "data/reader.h"
+
+#define MAX_REPLACEMENTS 16
 
 struct ctx {
     struct settings *s;
@@ -86,9 +90,47 @@ static bool set_gates(struct ctx *c, str v, struct err *e)
         bool on = false;
         if (!parse_bool("FEATURE_GATES", str_trim(value), &on, e))
             return false;
-        if (str_is(str_trim(name), "ReservedCapacity"))
+        name = str_trim(name);
+        if (str_is(name, "ReservedCapacity"))
             c->s->reserved_capacity = on;
+        else if (str_is(name, "SpotToSpotConsolidation"))
+            c->s->spot_to_spot = on;
     }
+    return true;
+}
+
+static bool set_consolidation(struct ctx *c, str v, struct err *e)
+{
+    if (!str_is(v, "thorough") && !str_is(v, "compat"))
+        return bad(e, "CONSOLIDATION", "thorough, compat", v);
+    c->s->consolidation = str_is(v, "compat") ? CONSOLIDATION_COMPAT : CONSOLIDATION_THOROUGH;
+    return true;
+}
+
+/* A price an hour, or a share of what the nodes that go cost. */
+static bool set_min_savings(struct ctx *c, str v, struct err *e)
+{
+    bool percent = str_ends(v, STR("%"));
+    double n;
+
+    if (!str_to_double(percent ? str_sub(v, 0, v.n - 1) : v, &n) || !(n >= 0) || isinf(n) || (percent && n > 100))
+        return err_set(e, ERR_INVALID,
+                       "CONSOLIDATION_MIN_SAVINGS: \"" STR_FMT
+                       "\" is neither a price an hour nor a percentage up to 100%%",
+                       STR_ARG(v));
+    c->s->min_savings_usd = percent ? 0 : n;
+    c->s->min_savings_share = percent ? n / 100 : 0;
+    return true;
+}
+
+static bool set_max_replacements(struct ctx *c, str v, struct err *e)
+{
+    int64_t n;
+
+    if (!str_to_i64(v, &n) || n < 1 || n > MAX_REPLACEMENTS)
+        return err_set(e, ERR_INVALID, "CONSOLIDATION_MAX_REPLACEMENTS: \"" STR_FMT "\" is not a number from 1 to %d",
+                       STR_ARG(v), MAX_REPLACEMENTS);
+    c->s->max_replacements = (uint32_t)n;
     return true;
 }
 
@@ -189,9 +231,17 @@ static const struct setting {
     {{"NODEPOOL_WEIGHT_ORDER", "descending|ascending", "descending",
       "which NodePools are tried first: the heaviest, as Karpenter does, or the lightest"},
      set_weight_order},
-    {{"FEATURE_GATES", "ReservedCapacity=true|false", "ReservedCapacity=true",
-      "comma separated; unknown gates are ignored"},
+    {{"FEATURE_GATES", "ReservedCapacity=true|false,SpotToSpotConsolidation=true|false",
+      "ReservedCapacity=true,SpotToSpotConsolidation=false", "comma separated; unknown gates are ignored"},
      set_gates},
+    {{"CONSOLIDATION", "thorough|compat", "thorough",
+      "how far consolidation looks: at every node, or as far as Karpenter does"},
+     set_consolidation},
+    {{"CONSOLIDATION_MIN_SAVINGS", "0.01|5%", "0",
+      "what replacing nodes must save: USD an hour, or a share of their price"},
+     set_min_savings},
+    {{"CONSOLIDATION_MAX_REPLACEMENTS", "1...16", "1", "how many new nodes may take the place of those that go"},
+     set_max_replacements},
     {{"IGNORE_DRA_REQUESTS", "true", "true", "pods with resource claims are not planned for"}, set_ignore_dra},
     {{"SCHEDULER_CONFIG", "YAML or JSON text", "", "default topology spread constraints of the cluster's scheduler"},
      set_scheduler_config},
@@ -199,7 +249,7 @@ static const struct setting {
 
 void settings_defaults(struct settings *s)
 {
-    *s = (struct settings){.reserved_capacity = true, .ignore_dra = true};
+    *s = (struct settings){.reserved_capacity = true, .ignore_dra = true, .max_replacements = 1};
 }
 
 bool settings_set(struct settings *s, struct arena *a, struct syms *t, str key, str value, struct err *e)

@@ -2,7 +2,8 @@
 #include "k8s/kinds.h"
 #include "k8s/podspec.h"
 
-static bool dec_pod_template(struct decoder *d, const struct tree *spec, struct workload *w, struct err *e)
+static bool dec_pod_template(struct decoder *d, const struct tree *spec, const struct meta *m, struct workload *w,
+                             struct err *e)
 {
     const struct tree *tmpl, *meta, *labels, *annotations, *pod;
 
@@ -15,8 +16,10 @@ static bool dec_pod_template(struct decoder *d, const struct tree *spec, struct 
         !dec_labels(d, labels, /* node_keys= */ false, &w->labels, e))
         return false;
     struct pod_source source = {.spec = pod, .fill_in = true};
-    if (!dec_podspec(d, &source, w->labels, &w->spec, e) || !dec_scheduler(d, pod, &w->foreign_scheduler, e))
+    if (!dec_podspec(d, &source, w->labels, &w->spec, e) || !dec_scheduler(d, pod, &w->foreign_scheduler, e) ||
+        !dec_priority(d, pod, &w->priority, e))
         return false;
+    w->deletion_cost = dec_deletion_cost(d, annotations, object_kind_name(w->kind), m);
     w->do_not_disrupt = dec_keep_shared(d, tree_str(tree_get(annotations, "karpenter.sh/do-not-disrupt")));
     return true;
 }
@@ -87,7 +90,7 @@ static bool dec_workload(struct decoder *d, enum object_kind kind, struct worklo
         return false;
     if (!spec)
         return dec_fail(d, d->root, "spec", e, "required");
-    if (!dec_pod_template(d, spec, w, e) || !dec_claim_sources(d, spec, w, e) ||
+    if (!dec_pod_template(d, spec, m, w, e) || !dec_claim_sources(d, spec, w, e) ||
         !dec_selector(d, spec, "selector", &w->selector, e) ||
         !dec_int(d, spec, "replicas", 0, INT32_MAX, &w->replicas, e) || !dec_take_id(d, kind, m, e))
         return false;

@@ -13,6 +13,7 @@ struct node {
     struct taints taints;
     struct reslist capacity, allocatable;
     bool deleting;
+    bool ready;          /* condition Ready is True */
     bool do_not_disrupt; /* annotation karpenter.sh/do-not-disrupt=true */
 };
 

@@ -13,7 +13,8 @@ enum consolidation_policy { CONSOLIDATE_EMPTY_OR_UNDERUTILIZED, CONSOLIDATE_EMPT
 enum budget_reason { BUDGET_UNDERUTILIZED = 1, BUDGET_EMPTY = 2, BUDGET_DRIFTED = 4 };
 
 struct budget {
-    unsigned reasons; /* enum budget_reason bits; 0: all */
+    unsigned reasons; /* enum budget_reason bits; 0: none is listed */
+    bool all_reasons; /* the field is absent; an empty list is not the same (quirk, lifecycle 8.6) */
     str nodes;        /* "10%" or "3" */
     str schedule;     /* empty: always */
     int64_t duration_ns;
@@ -75,7 +76,7 @@ struct nodeclaim {
     struct nodeclass_ref class_ref;
     bool deleting;
     enum cond_status launched, registered, initialized, consolidatable, drifted, instance_terminating;
-    int64_t initialized_ms, last_pod_event_ms; /* INT64_MIN when unknown */
+    int64_t initialized_ms, drifted_ms, last_pod_event_ms; /* INT64_MIN when unknown */
     int64_t expire_after_ns;
     int64_t termination_grace_ns;
     bool has_termination_grace;
@@ -85,7 +86,18 @@ struct nodeclass {
     str group, kind, name;
     bool deleting;
     enum cond_status ready;
+    struct annotation *annotations;
+    uint32_t n_annotations;
 };
 
 /* The value of annotation karpenter.sh/nodepool-hash, bit-exact (scheduling 2.11). */
 uint64_t nodepool_hash(const struct claim_template *t, const struct syms *syms);
+
+/* When the node has been left alone for its pool's consolidateAfter: until then it is inside the window, and takes part
+ * in no consolidation (lifecycle 1.4). INT64_MIN when it is in none. */
+int64_t nodeclaim_settled_ms(const struct nodepool *p, const struct nodeclaim *c);
+
+/* The value of an annotation; empty when it is not there. */
+str annotation_value(const struct annotation *v, uint32_t n, const char *key);
+/* The class that is meant, or NULL. */
+const struct nodeclass *nodeclass_find(const struct nodeclass *v, uint32_t n, const struct nodeclass_ref *r);

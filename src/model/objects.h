@@ -55,8 +55,10 @@ struct workload {
     int64_t created_ms;
     bool deleting;
     bool foreign_scheduler;
-    str do_not_disrupt; /* of the template */
-    sym owner;          /* ReplicaSet: the Deployment it belongs to; SYM_NONE */
+    str do_not_disrupt; /* of the template, as are the next two */
+    double deletion_cost;
+    int32_t priority;
+    sym owner; /* ReplicaSet: the Deployment it belongs to; SYM_NONE */
     struct claim_source *claims;
     uint32_t n_claims;
 };

@@ -97,6 +97,8 @@ struct pod {
     enum owner_kind owner; /* the controller, else the first DaemonSet or Node owner */
     sym owner_name;
     str do_not_disrupt;     /* annotation karpenter.sh/do-not-disrupt */
+    double deletion_cost;   /* annotation controller.kubernetes.io/pod-deletion-cost; may be NaN */
+    int32_t priority;       /* spec.priority */
     bool terminating;       /* has a deletionTimestamp */
     bool not_ready;         /* condition Ready is False */
     bool nominated;         /* status.nominatedNodeName is set */

@@ -13,14 +13,24 @@
 enum pref_policy { PREF_RESPECT, PREF_IGNORE };
 enum min_values_policy { MINVALUES_STRICT, MINVALUES_BEST_EFFORT };
 enum packing { PACKING_COMPAT }; /* `cost` will join it */
+enum consolidation {
+    CONSOLIDATION_AUTO,     /* nobody said: thorough, unless one pass of a method is asked for by name */
+    CONSOLIDATION_THOROUGH, /* every candidate, as many disjoint commands as budgets allow */
+    CONSOLIDATION_COMPAT,   /* Karpenter's own search: one command, among the first 101 candidates */
+};
 
 struct settings {
     enum pref_policy preferences;
     enum min_values_policy min_values;
     enum packing packing;
-    bool weight_ascending;          /* NODEPOOL_WEIGHT_ORDER=ascending */
-    bool reserved_capacity;         /* feature gate */
-    bool ignore_dra;                /* IGNORE_DRA_REQUESTS */
+    bool weight_ascending;  /* NODEPOOL_WEIGHT_ORDER=ascending */
+    bool reserved_capacity; /* feature gate */
+    bool ignore_dra;        /* IGNORE_DRA_REQUESTS */
+    bool spot_to_spot;      /* feature gate SpotToSpotConsolidation */
+    enum consolidation consolidation;
+    double min_savings_usd,
+        min_savings_share;          /* CONSOLIDATION_MIN_SAVINGS: an hour; of the price of the nodes that go */
+    uint32_t max_replacements;      /* CONSOLIDATION_MAX_REPLACEMENTS */
     struct spread *default_spreads; /* SCHEDULER_CONFIG; selectors are deduced per pod */
     uint32_t n_default_spreads;
 };
@@ -38,6 +48,7 @@ struct state_node {
     struct reslist requests;        /* of bound pods that are not finished, with `pods` */
     struct reslist daemon_requests; /* of those owned by a DaemonSet */
     bool initialized, deleting;     /* deleting: marked for deletion */
+    bool nominated;                 /* a pending pod is on its way to it */
     uint32_t *pods;                 /* indexes into snapshot.pods, bound here, not finished */
     uint32_t n_pods;
 };
@@ -56,6 +67,8 @@ struct snapshot {
 
     struct nodepool *pools;
     uint32_t n_pools;
+    struct nodeclass *node_classes;
+    uint32_t n_node_classes;
     struct state_node *nodes;
     uint32_t n_nodes;
 

@@ -40,6 +40,7 @@ typedef struct {
     X(SPOT, "spot")                                                                                                    \
     X(RESERVED, "reserved")                                                                                            \
     X(DEFAULT, "default")                                                                                              \
+    X(DISRUPTED, "karpenter.sh/disrupted")                                                                             \
     X(KWOK_RESERVATION_ID, "karpenter.kwok.sh/reservation-id")                                                         \
     X(AWS_RESERVATION_ID, "karpenter.k8s.aws/capacity-reservation-id")
 

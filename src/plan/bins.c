@@ -182,7 +182,7 @@ void bins_build(struct packer *k)
     k->n_node_bins = n;
 }
 
-static bool room_fits(const struct packer *k, const int64_t *room, const int64_t *want)
+bool room_fits(const struct packer *k, const int64_t *room, const int64_t *want)
 {
     for (uint32_t d = 0; d < k->p.n_dims; d++)
         if (room[d] < 0 || want[d] > room[d])
@@ -246,6 +246,8 @@ enum verdict node_fits(struct packer *k, const struct bin *b, uint32_t variant, 
 
     if (verdict != FITS)
         return verdict;
+    if (b->settling && needs_settled(k, pod))
+        return REFUSED;
     if (real->spec->n_volumes && (!csi_known(k, real) || (b->csi && !csi_fits(k, b->csi, real))))
         return REFUSED;
     if (!room_fits(k, b->vec, sh->requests))
@@ -288,13 +290,15 @@ const uint64_t *limits_rows(struct packer *k, struct tmpl *t)
 }
 
 /* Pessimistic: the largest type that is left might be launched (scheduling 17.2). */
-void limits_charge(struct packer *k, struct tmpl *t, const uint64_t *rows)
+void limits_charge(struct packer *k, uint32_t tmpl, const uint64_t *rows)
 {
     const struct problem *p = &k->p;
+    struct tmpl *t = &p->tmpls[tmpl];
     uint32_t nodes_dim = problem_dim(p, SYM(NODES)); /* quirk: no type has it, so a round does not count nodes */
 
     if (!t->has_limits)
         return;
+    undo_save_limits(k, tmpl);
     for (BITS_EACH(d, t->limited, BITS_WORDS(p->n_dims))) {
         int64_t most = 0;
 
@@ -305,6 +309,30 @@ void limits_charge(struct packer *k, struct tmpl *t, const uint64_t *rows)
         t->remaining[d] = sat_sub(t->remaining[d], most);
     }
     t->within_valid = false;
+}
+
+void limits_return(struct packer *k, uint32_t node)
+{
+    const struct problem *p = &k->p;
+    const struct state_node *n = &p->snap->nodes[node];
+    uint32_t nodes_dim = problem_dim(p, SYM(NODES));
+
+    for (uint32_t i = 0; i < p->n_tmpls; i++) {
+        struct tmpl *t = &p->tmpls[i];
+
+        if (!t->has_limits || !sym_eq(n->pool, p->snap->pools[t->pool].name_sym))
+            continue;
+        undo_save_limits(k, i);
+        for (uint32_t q = 0; q < n->capacity.n; q++) {
+            uint32_t d = problem_dim(p, n->capacity.q[q].name);
+
+            if (d != NONE && d != nodes_dim)
+                t->remaining[d] = sat_add(t->remaining[d], n->capacity.q[q].v);
+        }
+        if (nodes_dim != NONE)
+            t->remaining[nodes_dim] = sat_add(t->remaining[nodes_dim], 1000);
+        limits_refresh(p, t);
+    }
 }
 
 /* Which reservations the claim would hold (scheduling 18). */
@@ -329,7 +357,7 @@ static enum verdict reserve(struct packer *k, const struct bin *b)
             }
         }
     had = b && b->held && bits_any(b->held, words);
-    return (offered && !can) || (had && !can) ? NO_RESERVATION : FITS;
+    return !k->fallback && ((offered && !can) || (had && !can)) ? NO_RESERVATION : FITS;
 }
 
 /* Keeps in fit.rows the types that meet fit.rs and have room for `need` next to their daemons (scheduling 12.1). */
@@ -406,6 +434,27 @@ static bool asks_for_extras(const struct problem *p, const int64_t *requests)
     return false;
 }
 
+/* What the claim would have to hold with the pod's part of these resources. */
+static void claim_need(struct packer *k, const struct bin *b, const int64_t *requests, uint32_t from, uint32_t to)
+{
+    for (uint32_t d = 0; d < k->p.n_dims; d++)
+        k->need[d] = sat_add(b ? b->vec[d] : 0, d >= from && d < to ? requests[d] : 0);
+}
+
+/* Why a pod was refused: for want of what the index knows of, of what pods of its class want alike, or of neither. */
+static enum verdict why_refused(struct packer *k, const struct bin *b, const struct tmpl *t, const struct shape *sh)
+{
+    if (size_fits(k, b, t))
+        return REFUSED;
+    if (!asks_for_extras(&k->p, sh->requests))
+        return REFUSED_SIZE;
+    claim_need(k, b, sh->requests, 0, DIM_FIXED);
+    if (!size_fits(k, b, t))
+        return REFUSED_SIZE;
+    claim_need(k, b, sh->requests, DIM_FIXED, k->p.n_dims);
+    return size_fits(k, b, t) ? REFUSED : REFUSED_CLASS;
+}
+
 enum verdict claim_fits(struct packer *k, const struct bin *b, uint32_t tmpl, uint32_t variant)
 {
     struct problem *p = &k->p;
@@ -423,8 +472,7 @@ enum verdict claim_fits(struct packer *k, const struct bin *b, uint32_t tmpl, ui
     if (!bits_meet(b ? b->rows : t->rows, rows_of_rs(p, rs), p->row_words))
         return REFUSED_CLASS; /* no type, however small the pod */
     const uint64_t *from = b ? b->rows : limits_rows(k, t);
-    for (uint32_t d = 0; d < p->n_dims; d++)
-        k->need[d] = sat_add(b ? b->vec[d] : 0, sh->requests[d]);
+    claim_need(k, b, sh->requests, 0, p->n_dims);
     struct vol_alts alts = sh->vols == NONE ? (struct vol_alts){&none, 1} : p->vols.v[sh->vols];
     for (uint32_t i = 0; i < alts.n; i++) {
         verdict = REFUSED;
@@ -433,7 +481,5 @@ enum verdict claim_fits(struct packer *k, const struct bin *b, uint32_t tmpl, ui
         if (verdict == FITS)
             return FITS;
     }
-    if (b && verdict == REFUSED && !size_fits(k, b, t))
-        return asks_for_extras(p, sh->requests) ? REFUSED_CLASS : REFUSED_SIZE;
-    return verdict;
+    return b && verdict == REFUSED ? why_refused(k, b, t, sh) : verdict;
 }

@@ -239,6 +239,14 @@ static int cmp_pools(const void *a, const void *b, void *ctx)
     return str_cmp(y->name, x->name); /* equal weights: names from Z to A */
 }
 
+void limits_refresh(const struct problem *p, struct tmpl *t)
+{
+    uint32_t nodes_dim = problem_dim(p, SYM(NODES));
+
+    t->nodes_exhausted = nodes_dim != NONE && bit_test(t->limited, nodes_dim) && t->remaining[nodes_dim] == 0;
+    t->within_valid = false;
+}
+
 static void build_limits(struct problem *p, struct tmpl *t, const struct nodepool *np)
 {
     t->has_limits = np->limits.n > 0;
@@ -263,7 +271,7 @@ static void build_limits(struct problem *p, struct tmpl *t, const struct nodepoo
         if (nodes_dim != NONE)
             t->remaining[nodes_dim] = sat_sub(t->remaining[nodes_dim], 1000);
     }
-    t->nodes_exhausted = nodes_dim != NONE && bit_test(t->limited, nodes_dim) && t->remaining[nodes_dim] == 0;
+    limits_refresh(p, t);
 }
 
 uint32_t problem_pool_rs(struct problem *p, const struct nodepool *np)
@@ -317,15 +325,17 @@ static void build_templates(struct problem *p)
     }
 }
 
-void problem_init(struct problem *p, struct arena *a, const struct snapshot *s)
+void problem_init(struct problem *p, struct arena *a, const struct snapshot *s, const uint32_t *pods, uint32_t n)
 {
-    *p = (struct problem){.arena = a, .scratch = arena_new(0), .snap = s};
+    *p = (struct problem){.arena = a, .scratch = arena_new(0), .snap = s, .pods = pods, .n_pods = n};
     reqspace_init(&p->space, a, s->syms, &s->catalog->rules);
     reqspace_value(&p->space, SYM(REGISTERED), SYM(TRUE));
     reqspace_value(&p->space, SYM(INITIALIZED), SYM(TRUE));
     reqspace_key(&p->space, SYM(ZONE));
     reqspace_key(&p->space, SYM(CT));
     reqspace_value(&p->space, SYM(CT), SYM(RESERVED));
+    reqspace_value(&p->space, SYM(CT), SYM(SPOT));
+    reqspace_value(&p->space, SYM(CT), SYM(ON_DEMAND));
     if (sym_some(s->catalog->rules.reservation_id))
         reqspace_key(&p->space, s->catalog->rules.reservation_id);
     announce_pools(p);

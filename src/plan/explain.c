@@ -197,7 +197,8 @@ static void explain_shape(struct explainer *x, uint32_t shape, struct explanatio
     }
     if (!any_usable(p)) {
         e->why.reason = STR("nodepool requirements filtered out all available instance types");
-        e->why.near = explain_near_pools(x);
+        if (!x->brief)
+            e->why.near = explain_near_pools(x);
         return;
     }
     for (; v != NONE && !e->why.deferred; v = variant_next(p, v)) { /* the last try is the one that is reported */
@@ -209,7 +210,8 @@ static void explain_shape(struct explainer *x, uint32_t shape, struct explanatio
         e->why.deferred = explain_variant(x, v);
     }
     e->why.reason = explain_take(x);
-    e->why.near = explain_near(x, last);
+    if (!x->brief)
+        e->why.near = explain_near(x, last);
 }
 
 /* --- claims that were given up --------------------------------------------------------------------------------------- */
@@ -263,11 +265,11 @@ static void explain_cut(struct explainer *x, const struct bin *b, struct explana
 
     cheapest_rows(x, b, x->rows);
     (void)rows_min_values(p, x->rows, b->rs, &lowered);
-    e->why.near = explain_near_min_values(x, b->tmpl, b->rs, lowered);
-    sb_c(&x->b, "pod didn't schedule because NodePool couldn't meet minValues requirements, validating minValues, "
-                "minValues requirement is not met for label(s) (label(s)=");
-    explain_short_keys(x, b->rs, lowered);
-    sb_printf(&x->b, ") (NodePool=" STR_FMT ")", STR_ARG(pool));
+    if (!x->brief)
+        e->why.near = explain_near_min_values(x, b->tmpl, b->rs, lowered);
+    sb_c(&x->b, "pod didn't schedule because NodePool couldn't meet minValues requirements, validating minValues, ");
+    explain_min_values(x, b->rs, lowered);
+    sb_printf(&x->b, " (NodePool=" STR_FMT ")", STR_ARG(pool));
     e->why.reason = explain_take(x);
 }
 
@@ -285,7 +287,7 @@ static struct explanation **explain_cuts(struct explainer *x)
         if (b->n == 0 || k->placed[b->first])
             continue;
         if (!of_pod)
-            of_pod = arena_new_array(k->p.arena, struct explanation *, k->p.snap->n_pending);
+            of_pod = arena_new_array(k->p.arena, struct explanation *, k->p.n_pods);
         struct explanation *e = arena_new_one(x->a, struct explanation);
         explain_cut(x, b, e);
         for (uint32_t pod = b->first; pod != NONE; pod = k->next[pod])
@@ -297,38 +299,80 @@ static struct explanation **explain_cuts(struct explainer *x)
 static void fill_failures(struct explainer *x, struct plan *out)
 {
     struct problem *p = &x->k->p;
-    const struct snapshot *s = p->snap;
     struct explanation *shapes = arena_new_array(x->a, struct explanation, p->shapes.n);
     struct explanation **cut = explain_cuts(x);
 
-    for (uint32_t i = 0; i < s->n_pending; i++) {
-        if (x->k->placed[i])
+    for (uint32_t i = 0; i < x->k->n_round; i++) {
+        uint32_t turn = round_turn(x->k, i);
+
+        if (x->k->placed[turn])
             continue;
-        struct explanation *e = cut && cut[i] ? cut[i] : &shapes[x->k->shape_of[i]];
-        if (!(cut && cut[i]) && !e->done)
-            explain_shape(x, x->k->shape_of[i], e);
-        out->failures[out->n_failures++] = (struct plan_failure){x->k->pod_of[i], &e->why};
+        struct explanation *e = cut && cut[turn] ? cut[turn] : &shapes[x->k->shape_of[turn]];
+        if (!(cut && cut[turn]) && !e->done)
+            explain_shape(x, x->k->shape_of[turn], e);
+        out->failures[out->n_failures++] = (struct plan_failure){x->k->pod_of[turn], &e->why};
     }
+}
+
+static struct explainer explainer_of(struct packer *k, struct arena *a)
+{
+    struct problem *p = &k->p;
+
+    return (struct explainer){
+        .k = k,
+        .a = a,
+        .met = arena_new_array(a, uint64_t, p->row_words),
+        .offered = arena_new_array(a, uint64_t, p->row_words),
+        .rows = arena_new_array(a, uint64_t, p->row_words),
+        .need = arena_new_array(a, int64_t, p->n_dims),
+    };
+}
+
+/* The claim that took the pod and was given up; NULL. */
+static const struct bin *cut_claim(const struct packer *k, uint32_t turn)
+{
+    for (uint32_t i = k->n_node_bins; i < k->bins.n; i++)
+        for (uint32_t t = k->bins.v[i].first; k->bins.v[i].n && t != NONE; t = k->next[t])
+            if (t == turn)
+                return &k->bins.v[i];
+    return NULL;
+}
+
+str explain_turn(struct packer *k, uint32_t turn, struct arena *a)
+{
+    struct explainer x = explainer_of(k, a);
+    const struct bin *cut = cut_claim(k, turn);
+    struct explanation e = {0};
+
+    x.brief = true;
+    if (cut)
+        explain_cut(&x, cut, &e);
+    else
+        explain_shape(&x, k->shape_of[turn], &e);
+    sb_fini(&x.b);
+    return e.why.reason;
+}
+
+str explain_missed_values(struct packer *k, uint32_t rs, uint32_t lowered, struct arena *a)
+{
+    struct explainer x = explainer_of(k, a);
+
+    explain_min_values(&x, rs, lowered);
+    str text = explain_take(&x);
+    sb_fini(&x.b);
+    return text;
 }
 
 void explain_failures(struct packer *k, struct plan *out, struct arena *a)
 {
-    struct problem *p = &k->p;
-    const struct snapshot *s = p->snap;
+    const struct snapshot *s = k->p.snap;
     uint32_t unplaced = 0;
 
-    for (uint32_t i = 0; i < s->n_pending; i++)
-        unplaced += !k->placed[i];
+    for (uint32_t i = 0; i < k->n_round; i++)
+        unplaced += !k->placed[round_turn(k, i)];
     out->failures = arena_new_array(a, struct plan_failure, unplaced + s->n_refused);
     if (unplaced) {
-        struct explainer x = {
-            .k = k,
-            .a = a,
-            .met = arena_new_array(p->arena, uint64_t, p->row_words),
-            .offered = arena_new_array(p->arena, uint64_t, p->row_words),
-            .rows = arena_new_array(p->arena, uint64_t, p->row_words),
-            .need = arena_new_array(p->arena, int64_t, p->n_dims),
-        };
+        struct explainer x = explainer_of(k, a);
 
         fill_failures(&x, out);
         sb_fini(&x.b);

@@ -43,6 +43,7 @@ struct explainer {
     uint64_t *met, *offered, *rows; /* scratch [row_words] */
     int64_t *need;                  /* scratch [n_dims] */
     uint32_t *hosts, n_hosts;       /* by name; NULL: not sorted yet */
+    bool brief;                     /* Karpenter's words only, no nearest miss */
 };
 
 /* explain.c */
@@ -57,7 +58,7 @@ str explain_take(struct explainer *x);
 bool explain_template(struct explainer *x, uint32_t tmpl, uint32_t variant); /* true: for want of a reservation */
 void explain_taint(struct explainer *x, const struct taint *t);
 void explain_counts(struct explainer *x, uint32_t group);
-void explain_short_keys(struct explainer *x, uint32_t rs, uint32_t lowered); /* [a b]: whose minValues differ */
+void explain_min_values(struct explainer *x, uint32_t rs, uint32_t lowered); /* the keys whose minValues differ */
 sym explain_similar_key(struct explainer *x, uint32_t have, uint32_t key);   /* SYM_NONE: nothing looks like it */
 
 /* explain_near.c */

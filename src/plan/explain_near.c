@@ -220,7 +220,7 @@ static struct miss near_type_requirements(struct explainer *x, const struct tria
     if (key == KEY_NONE)
         return (struct miss){0};
     uint32_t words = p->space.keys.v[key].n_words, first = bits_next(x->met, p->row_words, 0);
-    uint64_t *seen = arena_new_array(p->arena, uint64_t, words), *raw = arena_new_array(p->arena, uint64_t, words);
+    uint64_t *seen = arena_new_array(x->a, uint64_t, words), *raw = arena_new_array(x->a, uint64_t, words);
     for (BITS_EACH(r, x->met, p->row_words)) {
         uint32_t req = rs_get(&p->space, p->type_rs[p->rows.v[r].type], key);
 
@@ -248,7 +248,7 @@ static bool offered_values(struct explainer *x, uint32_t rs, uint32_t key, uint6
     struct problem *p = &x->k->p;
     uint32_t open =
         rs_put(&p->space, rs, req_of(&p->space, &(struct req_expr){p->space.keys.v[key].name, OP_EXISTS, 0, NULL, 0}));
-    uint64_t *raw = arena_new_array(p->arena, uint64_t, p->space.keys.v[key].n_words);
+    uint64_t *raw = arena_new_array(x->a, uint64_t, p->space.keys.v[key].n_words);
 
     *ret_type = NONE;
     for (BITS_EACH(r, x->met, p->row_words))
@@ -274,7 +274,7 @@ static struct miss near_offering(struct explainer *x, const struct trial *t)
 
     rows_meeting(x, t->rs, KEY_NONE, t->from, x->met);
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        uint64_t *vals = arena_new_array(p->arena, uint64_t, p->space.keys.v[keys[i]].n_words);
+        uint64_t *vals = arena_new_array(x->a, uint64_t, p->space.keys.v[keys[i]].n_words);
 
         if (rs_get(&p->space, t->rs, keys[i]) == REQ_NONE || !offered_values(x, t->rs, keys[i], vals, &m.near.type))
             continue;
@@ -503,7 +503,7 @@ struct plan_near explain_near(struct explainer *x, uint32_t variant)
     struct problem *p = &x->k->p;
     struct miss best = {.short_by = INFINITY};
     uint32_t n = MIN(trial_alternatives(x, variant), (uint32_t)ALTERNATIVES_MAX);
-    uint64_t *rows = arena_new_array(p->arena, uint64_t, p->row_words);
+    uint64_t *rows = arena_new_array(x->a, uint64_t, p->row_words);
 
     for (uint32_t i = 0; i < p->n_tmpls; i++)
         for (uint32_t alt = 0; p->tmpls[i].usable && alt < n; alt++) {
@@ -523,7 +523,7 @@ struct plan_near explain_near(struct explainer *x, uint32_t variant)
 struct plan_near explain_near_pools(struct explainer *x)
 {
     struct problem *p = &x->k->p;
-    uint64_t *all = arena_new_array(p->arena, uint64_t, p->row_words);
+    uint64_t *all = arena_new_array(x->a, uint64_t, p->row_words);
     struct trial t = {.tmpl = 0, .rs = p->tmpls[0].rs, .from = all};
     uint32_t lowered;
 

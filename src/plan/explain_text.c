@@ -107,7 +107,7 @@ static str host_name(struct explainer *x, uint32_t host)
 
     if (sym_some(name))
         return sym_str(p->snap->syms, name);
-    return arena_printf(p->arena, "hostname-placeholder-%04u", host + 1); /* any number will do that is unique */
+    return arena_printf(x->a, "hostname-placeholder-%04u", host + 1); /* any number will do that is unique */
 }
 
 static int cmp_hosts(const void *a, const void *b, void *ctx)
@@ -120,13 +120,13 @@ static void sort_hosts(struct explainer *x)
 {
     const struct topology *t = &x->k->topo;
 
-    x->hosts = arena_new_array(x->k->p.arena, uint32_t, t->hosts.n);
+    x->hosts = arena_new_array(x->a, uint32_t, t->hosts.n);
     for (uint32_t i = 0; i < t->hosts.n; i++)
         if (i != x->k->spare_host)
             x->hosts[x->n_hosts++] = i;
-    struct arena_mark m = arena_mark(x->k->p.arena);
+    struct arena_mark m = arena_mark(x->a);
     sort_stable(x->hosts, x->n_hosts, sizeof(*x->hosts), cmp_hosts, x);
-    arena_rewind(x->k->p.arena, m);
+    arena_rewind(x->a, m);
 }
 
 static void put_count(struct explainer *x, uint32_t n, str name, int32_t count)
@@ -195,7 +195,7 @@ static void put_topology(struct explainer *x, const struct trial *t)
 /* Key-wise minimum; keys that both have. */
 static struct reslist min_lists(struct explainer *x, const struct reslist *a, const struct reslist *b)
 {
-    struct arena *arena = x->k->p.arena;
+    struct arena *arena = x->a;
     struct reslist out = {0};
 
     for (uint32_t i = 0; i < a->n; i++) {
@@ -222,23 +222,23 @@ static void put_resources(struct explainer *x, const struct trial *t)
         if (trial_ports_clash(x, sh, &tmpl->groups[i]))
             continue;
         if (most.n == 0) {
-            least = reslist_dup(p->arena, r);
-            most = reslist_dup(p->arena, r);
+            least = reslist_dup(x->a, r);
+            most = reslist_dup(x->a, r);
             continue;
         }
         least = min_lists(x, &least, r);
-        reslist_max(p->arena, &most, r);
+        reslist_max(x->a, &most, r);
     }
-    struct reslist own = reslist_dup(p->arena, &sh->spec->requests);
-    reslist_set(p->arena, &own, SYM(PODS), 1000, false);
+    struct reslist own = reslist_dup(x->a, &sh->spec->requests);
+    reslist_set(x->a, &own, SYM(PODS), 1000, false);
     if (least.n == 0) {
         reslist_print_json(&x->b, p->snap->syms, &own);
         return;
     }
-    struct reslist low = reslist_dup(p->arena, &least), high = reslist_dup(p->arena, &most);
+    struct reslist low = reslist_dup(x->a, &least), high = reslist_dup(x->a, &most);
     struct sb text = {0};
-    reslist_add(p->arena, &low, &own);
-    reslist_add(p->arena, &high, &own);
+    reslist_add(x->a, &low, &own);
+    reslist_add(x->a, &high, &own);
     reslist_print_json(&x->b, p->snap->syms, &low);
     reslist_print_json(&text, p->snap->syms, &high);
     if (!str_eq(str_sub(sb_view(&x->b), at, x->b.n), sb_view(&text))) {
@@ -295,12 +295,12 @@ static void put_types(struct explainer *x, const struct trial *t)
         sb_c(&x->b, " (CPU request >= 1 Million, m vs M typo?)");
 }
 
-void explain_short_keys(struct explainer *x, uint32_t rs, uint32_t lowered)
+void explain_min_values(struct explainer *x, uint32_t rs, uint32_t lowered)
 {
     const struct reqspace *s = &x->k->p.space;
     bool any = false;
 
-    sb_char(&x->b, '[');
+    sb_c(&x->b, "minValues requirement is not met for label(s) (label(s)=[");
     for (uint32_t i = 0; i < s->sets.v[rs].n; i++) {
         const struct rs_entry *e = &s->sets.v[rs].e[i];
 
@@ -311,7 +311,7 @@ void explain_short_keys(struct explainer *x, uint32_t rs, uint32_t lowered)
         sb_str(&x->b, sym_str(s->syms, s->keys.v[e->key].name));
         any = true;
     }
-    sb_char(&x->b, ']');
+    sb_c(&x->b, "])");
 }
 
 /* --- a template -------------------------------------------------------------------------------------------------------- */
@@ -343,9 +343,7 @@ static void put_trial(struct explainer *x, const struct trial *t)
         put_types(x, t);
         break;
     case STEP_MIN_VALUES:
-        sb_c(&x->b, "minValues requirement is not met for label(s) (label(s)=");
-        explain_short_keys(x, t->rs, t->lowered);
-        sb_char(&x->b, ')');
+        explain_min_values(x, t->rs, t->lowered);
         put_details(x, t);
         break;
     case STEP_RESERVATION:
@@ -371,7 +369,7 @@ bool explain_template(struct explainer *x, uint32_t tmpl, uint32_t variant)
                   STR_ARG(pool));
         return false;
     }
-    trial.rows = arena_new_array(k->p.arena, uint64_t, k->p.row_words);
+    trial.rows = arena_new_array(x->a, uint64_t, k->p.row_words);
     uint32_t n = trial_alternatives(x, variant);
     for (uint32_t i = 0; i < n; i++) { /* volumes: the last alternative speaks for all */
         trial_run(x, &trial, i);

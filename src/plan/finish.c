@@ -4,15 +4,6 @@
 
 #include "plan/pack.h"
 
-/* What types cost when these offering classes may be used. Requirement sets that allow the same classes share it. */
-struct price_book {
-    const uint64_t *classes;
-    uint32_t *order; /* types that can be had, cheapest first, ties in catalogue order */
-    uint32_t n;
-    double *price; /* [types] */
-    uint64_t *cts; /* [types][words of the capacity type key] */
-};
-
 /* Requirements as printed, for one set and one choice of capacity types. */
 struct printed {
     uint32_t rs;
@@ -31,83 +22,13 @@ struct outcome {
 struct finisher {
     struct packer *k;
     struct arena *a;
-    VEC(struct price_book) books;
     VEC(struct printed) printed;
     VEC(struct outcome) outcomes;
-    struct strmap book_of_classes;
-    struct u64map book_of_rs, printed_of_rs, outcome_of_hash;
+    struct u64map printed_of_rs, outcome_of_hash;
     uint64_t *cts;         /* scratch */
     struct resq *summands; /* scratch [n_dims] */
     uint32_t *dims_by_sym; /* [n_dims] */
 };
-
-static int cmp_prices(const void *a, const void *b, void *ctx)
-{
-    const double *price = ctx;
-    double x = price[*(const uint32_t *)a], y = price[*(const uint32_t *)b];
-
-    return x < y ? -1 : x > y;
-}
-
-/* The price of a type counts all its offerings, not only those of rows that are left (scheduling 4.4). */
-static void price_type(struct finisher *f, struct price_book *k, uint32_t type)
-{
-    struct problem *p = &f->k->p;
-    uint32_t words = p->space.keys.v[p->ct_key].n_words;
-
-    k->price[type] = INFINITY;
-    for (uint32_t i = p->row_offering[p->first_row[type]]; i < p->row_offering[p->first_row[type + 1]]; i++) {
-        const struct row_offering *o = &p->offerings.v[i];
-        uint32_t ct;
-
-        if (!o->available || !bit_test(k->classes, o->cls))
-            continue;
-        if (req_is_single(&p->space, rs_get(&p->space, p->off_classes.v[o->cls].rs, p->ct_key), &ct))
-            bit_set(k->cts + (size_t)type * words, ct);
-        k->price[type] = MIN(k->price[type], o->price);
-    }
-}
-
-static struct price_book new_book(struct finisher *f, const uint64_t *classes)
-{
-    struct problem *p = &f->k->p;
-    uint32_t n_types = p->snap->catalog->n;
-    struct price_book k = {
-        .classes = classes,
-        .order = arena_new_array(p->arena, uint32_t, n_types),
-        .price = arena_new_array(p->arena, double, n_types),
-        .cts = arena_new_array(p->arena, uint64_t, (size_t)n_types * p->space.keys.v[p->ct_key].n_words),
-    };
-
-    for (uint32_t t = 0; t < n_types; t++) {
-        price_type(f, &k, t);
-        k.order[k.n++] = t;
-    }
-    sort_stable(k.order, k.n, sizeof(*k.order), cmp_prices, k.price);
-    return k;
-}
-
-static const struct price_book *book_of(struct finisher *f, uint32_t rs)
-{
-    struct problem *p = &f->k->p;
-    uint32_t ix = u64map_get(&f->book_of_rs, rs), words = BITS_WORDS(p->off_classes.n) + 1;
-
-    if (ix != MAP_NONE)
-        return &f->books.v[ix];
-    uint64_t *classes = arena_new_array(p->arena, uint64_t, words);
-    for (uint32_t i = 0; i < p->off_classes.n; i++)
-        if (rs_compatible(&p->space, rs, p->off_classes.v[i].rs, COMPAT_LENIENT))
-            bit_set(classes, i);
-    str key = {(const char *)classes, words * sizeof(*classes)};
-    ix = strmap_get(&f->book_of_classes, key);
-    if (ix == MAP_NONE) {
-        ix = f->books.n;
-        vec_push(&f->books, new_book(f, classes));
-        strmap_put(&f->book_of_classes, key, ix);
-    }
-    u64map_put(&f->book_of_rs, rs, ix);
-    return &f->books.v[ix];
-}
 
 static bool type_is_left(const struct problem *p, const uint64_t *rows, uint32_t type)
 {
@@ -312,7 +233,7 @@ static struct reslist claim_requests(struct finisher *f, const struct bin *b, st
 }
 
 /* A claim with reservations is pinned to them. */
-static uint32_t final_rs(struct packer *k, const struct bin *b)
+uint32_t claim_rs(struct packer *k, const struct bin *b)
 {
     struct problem *p = &k->p;
     struct reqspace *s = &p->space;
@@ -330,32 +251,49 @@ static uint32_t final_rs(struct packer *k, const struct bin *b)
     return rs_add(s, rs, req_in(s, key, ids));
 }
 
-static bool cut_breaks_min_values(struct finisher *f, const struct outcome *o)
+/* All rows of the types. */
+static void rows_of_types(const struct problem *p, const uint32_t *types, uint32_t n, uint64_t *out)
 {
-    struct problem *p = &f->k->p;
-    uint64_t *rows = arena_new_array(f->a, uint64_t, p->row_words);
-    uint32_t lowered;
+    bits_zero(out, p->row_words);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t r = p->first_row[types[i]]; r < p->first_row[types[i] + 1]; r++)
+            bit_set(out, r);
+}
 
-    for (uint32_t i = 0; i < o->shared.n_types; i++)
-        for (uint32_t r = p->first_row[o->shared.types[i]]; r < p->first_row[o->shared.types[i] + 1]; r++)
-            bit_set(rows, r);
-    return !rows_min_values(p, rows, o->rs, &lowered);
+bool types_meet_min_values(struct problem *p, uint32_t rs, const uint32_t *types, uint32_t n, uint32_t *ret_lowered)
+{
+    *ret_lowered = rs;
+    if (!rs_has_min_values(&p->space, rs))
+        return true;
+    uint64_t *rows = xmalloc((p->row_words + 1) * sizeof(*rows));
+    rows_of_types(p, types, n, rows);
+    bool met = rows_min_values(p, rows, rs, ret_lowered);
+    free(rows);
+    return met;
+}
+
+/* The types of a claim, cheapest first, cut to what a NodeClaim may list. False: cutting broke minValues, so that the
+ * claim is not made. */
+bool claim_types(struct packer *k, uint32_t rs, const uint64_t *rows, struct arena *a, uint32_t **ret, uint32_t *ret_n)
+{
+    struct problem *p = &k->p;
+    const struct price_book *book = price_book_of(k, rs);
+    uint32_t *types = xmalloc((book->n + 1) * sizeof(*types)), n = 0, lowered;
+
+    for (uint32_t i = 0; i < book->n; i++)
+        if (type_is_left(p, rows, book->order[i]))
+            types[n++] = book->order[i];
+    *ret_n = MIN(n, (uint32_t)MAX_TYPES);
+    *ret = arena_dup_array(a, uint32_t, types, *ret_n);
+    free(types);
+    return n <= MAX_TYPES || p->snap->settings.min_values != MINVALUES_STRICT ||
+           types_meet_min_values(p, rs, *ret, *ret_n, &lowered);
 }
 
 static void fill_outcome(struct finisher *f, struct outcome *o)
 {
-    struct problem *p = &f->k->p;
-    const struct price_book *k = book_of(f, o->rs);
-    uint32_t *types = xmalloc((k->n + 1) * sizeof(*types)), n = 0;
+    const struct price_book *k = price_book_of(f->k, o->rs);
 
-    for (uint32_t i = 0; i < k->n; i++)
-        if (type_is_left(p, o->rows, k->order[i]))
-            types[n++] = k->order[i];
-    o->shared.n_types = MIN(n, (uint32_t)MAX_TYPES);
-    o->shared.types = arena_dup_array(f->a, uint32_t, types, o->shared.n_types);
-    free(types);
-    o->min_values_broken = n > MAX_TYPES && p->snap->settings.min_values == MINVALUES_STRICT &&
-                           rs_has_min_values(&p->space, o->rs) && cut_breaks_min_values(f, o);
     choose_offering(f, o, k);
     fill_requirements(f, o, k);
 }
@@ -363,7 +301,7 @@ static void fill_outcome(struct finisher *f, struct outcome *o)
 static uint32_t outcome_of(struct finisher *f, const struct bin *b)
 {
     struct problem *p = &f->k->p;
-    uint32_t rs = final_rs(f->k, b);
+    uint32_t rs = claim_rs(f->k, b);
     uint64_t h = hash_bytes(b->rows, p->row_words * sizeof(uint64_t), rs);
 
     for (;; h++) {
@@ -377,6 +315,7 @@ static uint32_t outcome_of(struct finisher *f, const struct bin *b)
     struct outcome *o = vec_add(&f->outcomes);
     o->rs = rs;
     o->rows = b->rows;
+    o->min_values_broken = !claim_types(f->k, rs, b->rows, f->a, &o->shared.types, &o->shared.n_types);
     fill_outcome(f, o);
     u64map_put(&f->outcome_of_hash, h, f->outcomes.n - 1);
     return f->outcomes.n - 1;
@@ -391,6 +330,16 @@ static uint32_t *bin_pods(struct finisher *f, const struct bin *b)
     return pods;
 }
 
+static void fill_claim(struct finisher *f, const struct bin *b, const struct outcome *o, struct plan_claim *c)
+{
+    *c = o->shared;
+    c->pool = f->k->p.tmpls[b->tmpl].pool;
+    c->pods = bin_pods(f, b);
+    c->n_pods = b->n;
+    c->requests = claim_requests(f, b, &c->daemon_requests);
+    c->min_values_relaxed = b->relaxed;
+}
+
 static void finish_claim(struct finisher *f, const struct bin *b, struct plan *out)
 {
     uint32_t ix = outcome_of(f, b);
@@ -402,12 +351,7 @@ static void finish_claim(struct finisher *f, const struct bin *b, struct plan *o
         return;
     }
     struct plan_claim *c = &out->claims[out->n_claims++];
-    *c = o->shared;
-    c->pool = f->k->p.tmpls[b->tmpl].pool;
-    c->pods = bin_pods(f, b);
-    c->n_pods = b->n;
-    c->requests = claim_requests(f, b, &c->daemon_requests);
-    c->min_values_relaxed = b->relaxed;
+    fill_claim(f, b, o, c);
     out->hourly_cost += MAX(c->price_usd_per_h, 0.0);
 }
 
@@ -427,17 +371,51 @@ static int cmp_plan_nodes(const void *a, const void *b, void *ctx)
                    s->nodes[((const struct plan_node *)b)->node].name);
 }
 
+static void finisher_init(struct finisher *f, struct packer *k, struct arena *a)
+{
+    struct problem *p = &k->p;
+
+    *f = (struct finisher){.k = k, .a = a};
+    f->cts = arena_new_array(p->scratch, uint64_t, p->space.keys.v[p->ct_key].n_words);
+    f->summands = arena_new_array(p->scratch, struct resq, p->n_dims);
+    f->dims_by_sym = arena_new_array(p->scratch, uint32_t, p->n_dims);
+    for (uint32_t i = 0; i < p->n_dims; i++)
+        f->dims_by_sym[i] = i;
+    sort_stable(f->dims_by_sym, p->n_dims, sizeof(*f->dims_by_sym), cmp_dims, p);
+}
+
+static void finisher_fini(struct finisher *f)
+{
+    vec_fini(&f->printed);
+    vec_fini(&f->outcomes);
+    u64map_fini(&f->printed_of_rs);
+    u64map_fini(&f->outcome_of_hash);
+    arena_reset(f->k->p.scratch);
+}
+
+void packer_claim(struct packer *k, const struct bin *b, uint32_t rs, const uint32_t *types, uint32_t n,
+                  struct plan_claim *ret, struct arena *a)
+{
+    uint64_t *rows = arena_new_array(a, uint64_t, k->p.row_words);
+    struct outcome o = {.rs = rs, .rows = rows};
+    struct finisher f;
+
+    finisher_init(&f, k, a);
+    rows_of_types(&k->p, types, n, rows);
+    bits_and(rows, b->rows, k->p.row_words);
+    o.shared.types = arena_dup_array(a, uint32_t, types, n);
+    o.shared.n_types = n;
+    price_sort(price_book_of(k, rs), o.shared.types, n);
+    fill_outcome(&f, &o);
+    fill_claim(&f, b, &o, ret);
+    finisher_fini(&f);
+}
+
 void packer_finish(struct packer *k, struct plan *out, struct arena *a)
 {
-    struct finisher f = {.k = k, .a = a};
+    struct finisher f;
 
-    f.cts = arena_new_array(k->p.arena, uint64_t, k->p.space.keys.v[k->p.ct_key].n_words);
-    f.summands = arena_new_array(k->p.arena, struct resq, k->p.n_dims);
-    f.dims_by_sym = arena_new_array(k->p.arena, uint32_t, k->p.n_dims);
-    for (uint32_t i = 0; i < k->p.n_dims; i++)
-        f.dims_by_sym[i] = i;
-    sort_stable(f.dims_by_sym, k->p.n_dims, sizeof(*f.dims_by_sym), cmp_dims, &k->p);
-
+    finisher_init(&f, k, a);
     out->nodes = arena_new_array(a, struct plan_node, k->n_node_bins);
     for (uint32_t i = 0; i < k->n_node_bins; i++) {
         const struct bin *b = &k->bins.v[i];
@@ -449,11 +427,5 @@ void packer_finish(struct packer *k, struct plan *out, struct arena *a)
     out->claims = arena_new_array(a, struct plan_claim, k->bins.n - k->n_node_bins);
     for (uint32_t i = k->n_node_bins; i < k->bins.n; i++)
         finish_claim(&f, &k->bins.v[i], out);
-    vec_fini(&f.books);
-    vec_fini(&f.printed);
-    vec_fini(&f.outcomes);
-    strmap_fini(&f.book_of_classes);
-    u64map_fini(&f.book_of_rs);
-    u64map_fini(&f.printed_of_rs);
-    u64map_fini(&f.outcome_of_hash);
+    finisher_fini(&f);
 }

@@ -33,40 +33,51 @@ static bool place_relaxing(struct packer *k, uint32_t pod)
     return false;
 }
 
+/* Nothing changed since an equal pod had no place: this one has none either. */
+static bool failed_just_now(const struct packer *k, uint32_t pod)
+{
+    const struct shape *sh = &k->p.shapes.v[k->shape_of[pod]];
+
+    return sh->failed_at[false] == k->epoch || (needs_settled(k, pod) && sh->failed_at[true] == k->epoch);
+}
+
+/* Unless volumes differ. */
+static void remember_failure(struct packer *k, uint32_t pod)
+{
+    struct shape *sh = &k->p.shapes.v[k->shape_of[pod]];
+
+    sh->failed_at[needs_settled(k, pod)] = sh->has_csi || sh->bare != NONE ? UINT64_MAX : k->epoch;
+}
+
 void packer_run(struct packer *k)
 {
     uint32_t pod;
 
-    while (queue_pop(k, &pod)) {
-        struct shape *sh = &k->p.shapes.v[k->shape_of[pod]];
-
-        if (sh->failed_at != k->epoch && place_relaxing(k, pod))
+    while (k->bins.n < k->stop_at && queue_pop(k, &pod)) {
+        if (!failed_just_now(k, pod) && place_relaxing(k, pod))
             continue;
-        /* Nothing changed since an equal pod had no place: this one has none either, unless its volumes differ. */
-        sh = &k->p.shapes.v[k->shape_of[pod]];
-        sh->failed_at = sh->has_csi || sh->bare != NONE ? UINT64_MAX : k->epoch;
+        remember_failure(k, pod);
         queue_push(k, pod);
     }
 }
 
 /* --- start and end ------------------------------------------------------------------------------------------------- */
 
-void packer_init(struct packer *k, struct arena *a, const struct snapshot *s)
+void packer_init(struct packer *k, struct arena *a, const struct snapshot *s, const uint32_t *pods, uint32_t n)
 {
-    *k = (struct packer){0};
-    problem_init(&k->p, a, s);
+    *k = (struct packer){.stop_at = NONE};
+    problem_init(&k->p, a, s, pods, n);
     for (uint32_t i = 0; i < k->p.shapes.n; i++)
         k->any_ports |= k->p.shapes.v[i].spec->n_ports > 0;
     topology_init(&k->topo, &k->p);
     bins_build(k);
     k->spare_host = topology_new_host(&k->topo);
-    k->next = arena_new_array(a, uint32_t, s->n_pending);
-    k->placed = arena_new_array(a, bool, s->n_pending);
     k->need = arena_new_array(a, int64_t, k->p.n_dims * 2);
     k->scratch = arena_new_array(a, uint64_t, k->p.row_words);
     k->fit.rows = arena_new_array(a, uint64_t, k->p.row_words);
     k->fit.held = arena_new_array(a, uint64_t, BITS_WORDS(k->p.reservations.n) + 1);
-    queue_build(k);
+    turns_build(k);
+    queue_start(k, NULL, n);
     place_init(k);
 }
 
@@ -77,6 +88,8 @@ void packer_fini(struct packer *k)
         if (k->bins.v[i].csi)
             vec_fini(&k->bins.v[i].csi->used);
     }
+    vec_fini(&k->claim_memory);
+    undo_fini(&k->undo);
     vec_fini(&k->bins);
     vec_fini(&k->seek.v);
     seek_fini(&k->nodes);
@@ -85,6 +98,7 @@ void packer_fini(struct packer *k)
     vec_fini(&k->claims);
     vec_fini(&k->sizes);
     strmap_fini(&k->classes);
+    price_books_fini(&k->books);
     topology_fini(&k->topo);
     problem_fini(&k->p);
 }

@@ -31,6 +31,38 @@ struct bin {
     bool relaxed;              /* claim: minValues were lowered */
     uint32_t slot;             /* in its index */
     int64_t no_cpu, no_memory; /* claim: a pod of this size found no type, so none larger will; INT64_MAX: unknown */
+    bool settling;             /* node: inside the consolidateAfter window of its pool */
+    uint32_t saved_in;         /* node: the last open question that changed it; 0: none, it is as compiled */
+};
+
+/* Memory of the n-th claim, used again by the next question's. */
+struct claim_memory {
+    int64_t *vec;
+    uint64_t *rows, *held, *refused;
+};
+
+/* What a question has changed, to be undone (undo.c). */
+struct saved_bin {
+    uint32_t bin, first, last, n, rs, n_ports, n_csi, saved_in;
+    struct seek_bin seek;
+};
+
+struct saved_tmpl {
+    uint32_t tmpl, saved_in;
+};
+
+struct undo {
+    uint32_t question; /* the open one; counts up. 0: nothing is asked, nothing is written down */
+    VEC(struct saved_bin) bins;
+    VEC(struct saved_tmpl) tmpls;
+    VEC(int64_t) vecs;         /* [n_dims] for each of `bins` */
+    VEC(int64_t) remaining;    /* [n_dims] for each of `tmpls` */
+    VEC(int32_t) reservations; /* all of them, once a question */
+};
+
+/* Where the lists above were when a question began, and what else grows. */
+struct undo_mark {
+    uint32_t bins, tmpls, reservations, counts, claims, hosts, spare_host;
 };
 
 /* Why a bin turned a pod away decides for how long that is true. */
@@ -48,6 +80,22 @@ struct fit {
     uint64_t *rows;
     uint64_t *held;
     bool relaxed;
+};
+
+/* What types cost when these offering classes may be used. Requirement sets that allow the same classes share it. */
+struct price_book {
+    const uint64_t *classes;
+    uint32_t *order; /* types that can be had, cheapest first, ties in catalogue order */
+    uint32_t n;
+    double *price; /* [types]: of the cheapest offering; INFINITY: none is available */
+    double *worst; /* [types]: what a launch might have to pay: the dearest of the capacity type that it prefers */
+    uint64_t *cts; /* [types][words of the capacity type key] */
+};
+
+struct price_books {
+    VEC(struct price_book) v;
+    struct strmap of_classes;
+    struct u64map of_rs;
 };
 
 struct packer {
@@ -68,34 +116,57 @@ struct packer {
     uint32_t node_changes;         /* how often an existing node got new requirements */
     /* From here on a pod is known by its turn: its place in the queue at the start. What is kept by turn is walked through
      * in order, and a million pods stay cheap. */
-    uint32_t *pod_of;   /* [n_pending]: turn -> index into snapshot.pods */
-    uint32_t *shape_of; /* [n_pending] */
-    uint32_t *next;     /* [n_pending]: the turn after this one in its bin */
-    uint32_t *queue;    /* ring of pending pods */
+    uint32_t *pod_of;      /* [p.n_pods]: turn -> index into snapshot.pods */
+    uint32_t *shape_of;    /* [p.n_pods] */
+    uint32_t *next;        /* [p.n_pods]: the turn after this one in its bin */
+    const uint32_t *round; /* turns that take part, ascending; NULL: the first n_round */
+    uint32_t n_round;
+    uint32_t *queue; /* ring of turns without a place */
     uint32_t queue_head, queue_len, queue_cap;
-    uint32_t *last_len; /* [n_pending] */
-    bool *placed;       /* [n_pending] */
+    uint32_t *last_len; /* [p.n_pods] */
+    bool *placed;       /* [p.n_pods] */
     uint64_t epoch;     /* grows with every placement */
+    struct price_books books;
     struct fit fit;
     int64_t *need;     /* scratch [2 * n_dims]: what is asked of a type, and the same with daemons */
     uint64_t *scratch; /* [row_words] */
     bool any_ports;
+    uint32_t stop_at;        /* as many bins end the run: whoever asks has seen enough; NONE: never */
+    bool settled_only;       /* nodes that are settling take no pods that run now */
+    const uint64_t *running; /* bit set over turns: pods that run now, on nodes that stay unless asked about */
+    struct undo undo;
+    VEC(struct claim_memory) claim_memory;
+    bool fallback; /* without a reservation a claim does without: simulations of disruption (scheduling 18) */
 };
 
-void packer_init(struct packer *k, struct arena *a, const struct snapshot *s);
+/* `pods`: see struct problem. */
+void packer_init(struct packer *k, struct arena *a, const struct snapshot *s, const uint32_t *pods, uint32_t n);
 void packer_fini(struct packer *k);
 void packer_run(struct packer *k);
 
 /* queue.c */
-void queue_build(struct packer *k);
+void turns_build(struct packer *k);                                    /* every pod of the problem gets its turn */
+void queue_start(struct packer *k, const uint32_t *turns, uint32_t n); /* see packer.round */
 bool queue_pop(struct packer *k, uint32_t *ret_pod);
 void queue_push(struct packer *k, uint32_t pod);
-/* Takes the next pod off the queue if it is of the shape and has not been tried before. */
-bool queue_next_of_shape(struct packer *k, uint32_t shape, uint32_t *ret_pod);
+/* Takes the next pod off the queue if it would go where `turn` went, and has not been tried before. */
+bool queue_next_like(struct packer *k, uint32_t turn, uint32_t *ret_pod);
+
+/* The i-th turn of the round. */
+static inline uint32_t round_turn(const struct packer *k, uint32_t i)
+{
+    return k->round ? k->round[i] : i;
+}
 
 static inline const struct pod *packer_pod(const struct packer *k, uint32_t turn)
 {
     return &k->p.snap->pods[k->pod_of[turn]];
+}
+
+/* The pod is one that nodes which are settling do not take. */
+static inline bool needs_settled(const struct packer *k, uint32_t turn)
+{
+    return k->settled_only && bit_test(k->running, turn);
 }
 
 /* place.c */
@@ -104,6 +175,11 @@ enum verdict place(struct packer *k, uint32_t variant, uint32_t pod, uint32_t *r
  * one. */
 void place_more(struct packer *k, uint32_t bin, uint32_t variant);
 void place_init(struct packer *k);
+/* The first slot of a settled node that may have room for pods of the shape, whatever domains are open; slots.n: there
+ * is none. Asked between questions: a node that is too full or wrong stays so while questions are kept, so the search
+ * goes on where it last ended, and every question's searches begin there. next_room(): not before `from`. */
+uint32_t find_room(struct packer *k, uint32_t shape);
+uint32_t next_room(struct packer *k, uint32_t shape, uint32_t from);
 
 /* seek_class.c */
 void classes_init(struct packer *k);
@@ -121,6 +197,7 @@ void claim_too_small(struct packer *k, uint32_t bin, const struct shape *sh);
 
 /* bins.c */
 void bins_build(struct packer *k);
+bool room_fits(const struct packer *k, const int64_t *room, const int64_t *want);
 bool ports_clash(const struct packer *k, const struct host_port *a, uint32_t n_a, const struct host_port *b,
                  uint32_t n_b);
 /* Each asks about one more pod of the variant; on FITS packer.fit says what would become of the bin. */
@@ -132,11 +209,35 @@ bool filter_rows(struct packer *k, const struct tmpl *t, const uint64_t *from, c
 /* `b` NULL: a new claim of the template. */
 enum verdict claim_fits(struct packer *k, const struct bin *b, uint32_t tmpl, uint32_t variant);
 void csi_use(struct packer *k, struct csi_node *c, const struct pod *pod);
+void limits_return(struct packer *k, uint32_t node);           /* a node is taken away: its pool may have another */
 const uint64_t *limits_rows(struct packer *k, struct tmpl *t); /* types that the pool's limits still allow */
-void limits_charge(struct packer *k, struct tmpl *t, const uint64_t *rows); /* a claim with these types is opened */
+void limits_charge(struct packer *k, uint32_t tmpl, const uint64_t *rows); /* a claim with these types is opened */
+
+/* undo.c */
+struct undo_mark undo_begin(struct packer *k);
+void undo_end(struct packer *k, const struct undo_mark *m, bool kept); /* as it was; kept: others were asked since */
+void undo_save_bin(struct packer *k, uint32_t bin);                    /* before an existing node is changed */
+void undo_save_limits(struct packer *k, uint32_t tmpl);                /* before what is left of them is changed */
+void undo_fini(struct undo *u);
+void claims_forget(struct packer *k); /* no claim takes any more pods */
+uint64_t *refused_memory(struct packer *k, uint32_t bin);
+
+/* price.c */
+const struct price_book *price_book_of(struct packer *k, uint32_t rs);    /* until the next is made */
+void price_sort(const struct price_book *k, uint32_t *types, uint32_t n); /* cheapest first */
+void price_books_fini(struct price_books *b);
 
 /* finish.c */
 void packer_finish(struct packer *k, struct plan *out, struct arena *a);
+uint32_t claim_rs(struct packer *k, const struct bin *b); /* its requirements in the end */
+bool claim_types(struct packer *k, uint32_t rs, const uint64_t *rows, struct arena *a, uint32_t **ret, uint32_t *ret_n);
+bool types_meet_min_values(struct problem *p, uint32_t rs, const uint32_t *types, uint32_t n, uint32_t *ret_lowered);
+/* The claim as it would be written if these requirements and types were left to it. */
+void packer_claim(struct packer *k, const struct bin *b, uint32_t rs, const uint32_t *types, uint32_t n,
+                  struct plan_claim *ret, struct arena *a);
 
 /* explain.c */
 void explain_failures(struct packer *k, struct plan *out, struct arena *a);
+str explain_turn(struct packer *k, uint32_t turn, struct arena *a); /* of one pod of the round, in Karpenter's words */
+/* Of requirements whose minValues could be met only as far as `lowered` says. */
+str explain_missed_values(struct packer *k, uint32_t rs, uint32_t lowered, struct arena *a);

@@ -13,6 +13,7 @@ static void bin_take(struct packer *k, uint32_t bin, uint32_t variant, uint32_t 
     struct bin *b = &k->bins.v[bin];
     const struct shape *sh = &p->shapes.v[p->variants.v[variant].shape];
 
+    undo_save_bin(k, bin);
     k->next[pod] = NONE;
     if (b->n++)
         k->next[b->last] = pod;
@@ -55,8 +56,10 @@ static void claim_reserve(struct packer *k, struct bin *b)
 
     if (words == 0)
         return;
-    if (!b->held)
-        b->held = arena_new_array(p->arena, uint64_t, words);
+    if (!b->held) {
+        b->held = k->claim_memory.v[b - k->bins.v - k->n_node_bins].held;
+        bits_zero(b->held, words);
+    }
     for (uint32_t i = 0; i < p->reservations.n; i++)
         p->reservations.v[i].left += (int32_t)bit_test(b->held, i) - (int32_t)bit_test(k->fit.held, i);
     bits_copy(b->held, k->fit.held, words);
@@ -106,6 +109,19 @@ static void claim_take(struct packer *k, uint32_t bin, uint32_t variant, uint32_
     index_claim(k, bin);
 }
 
+static const struct claim_memory *claim_memory_of(struct packer *k, uint32_t claim)
+{
+    struct problem *p = &k->p;
+
+    if (claim == k->claim_memory.n)
+        vec_push(&k->claim_memory, (struct claim_memory){
+                                       .vec = arena_new_array(p->arena, int64_t, p->n_dims),
+                                       .rows = arena_new_array(p->arena, uint64_t, p->row_words),
+                                       .held = arena_new_array(p->arena, uint64_t, BITS_WORDS(p->reservations.n)),
+                                   });
+    return &k->claim_memory.v[claim];
+}
+
 static uint32_t claim_open(struct packer *k, uint32_t tmpl)
 {
     struct problem *p = &k->p;
@@ -119,23 +135,70 @@ static uint32_t claim_open(struct packer *k, uint32_t tmpl)
     b->taint_set = p->tmpls[tmpl].taint_set;
     b->host = k->spare_host;
     k->spare_host = topology_new_host(&k->topo);
-    b->vec = arena_new_array(p->arena, int64_t, p->n_dims);
-    b->rows = arena_new_array(p->arena, uint64_t, p->row_words);
+    const struct claim_memory *m = claim_memory_of(k, k->bins.n - 1 - k->n_node_bins);
+    b->vec = m->vec;
+    memset(b->vec, 0, p->n_dims * sizeof(*b->vec));
+    b->rows = m->rows;
     bin_describe(k, k->bins.n - 1);
-    limits_charge(k, &p->tmpls[tmpl], k->fit.rows);
+    limits_charge(k, tmpl, k->fit.rows);
     return k->bins.n - 1;
 }
 
 /* --- finding ------------------------------------------------------------------------------------------------------------ */
 
+uint32_t next_room(struct packer *k, uint32_t shape, uint32_t from)
+{
+    const struct shape *sh = &k->p.shapes.v[shape];
+    uint32_t variant = sh->variant;
+
+    if (!k->p.variants.v[variant].cls_known)
+        variant_classify(k, variant);
+    struct seek what = {
+        .need = sh->requests,
+        .cls = k->p.variants.v[variant].cls,
+        .zones = ~0ull,
+        .cts = ~0ull,
+        .tmpls = ~0ull,
+    };
+
+    for (uint32_t slot = from - 1; (slot = seek_first(&k->nodes, &k->seek, &what, slot)) != NONE;) { /* 0: NONE */
+        uint32_t bin = k->nodes.slots.v[slot];
+        const struct bin *b = &k->bins.v[bin];
+
+        if (b->settling || !room_fits(k, b->vec, sh->requests))
+            continue;
+        if (bin_fits(k, b, variant, COMPAT_STRICT) != REFUSED_CLASS)
+            return slot;
+        bin_refuses(k, bin, what.cls);
+    }
+    return k->nodes.slots.n;
+}
+
+uint32_t find_room(struct packer *k, uint32_t shape)
+{
+    uint32_t slot = next_room(k, shape, k->p.shapes.v[shape].room_from);
+
+    k->p.shapes.v[shape].room_from = k->p.shapes.v[shape].fickle ? 0 : slot;
+    return slot;
+}
+
+/* Where to begin: before that slot nobody takes the pod. */
+static uint32_t first_slot(const struct packer *k, const struct shape *sh, uint32_t variant, uint32_t pod)
+{
+    if (!k->settled_only || sh->variant != variant || k->seek.exhaustive || !bit_test(k->running, pod))
+        return NONE;
+    return sh->room_from - 1; /* 0: NONE, the start */
+}
+
 /* The first existing node that will have the pod, with the pod on it; NONE. */
 static uint32_t place_on_node(struct packer *k, const struct seek *what, uint32_t variant, uint32_t pod)
 {
     struct shape *sh = &k->p.shapes.v[k->p.variants.v[variant].shape];
-    /* Without constraints on domains a refusal is for good: the next pod of the shape starts where this one ended. */
+    /* Without constraints on domains a refusal is for good: the next pod of the shape starts where this one ended. Nodes
+     * that are settling refuse only those that run now. */
     bool lasting = what->cls != NONE && what->zones == ~0ull && what->cts == ~0ull && sh->variant == variant &&
-                   !k->seek.exhaustive;
-    uint32_t slot = lasting && sh->cursor_at == k->node_changes ? sh->cursor : NONE;
+                   !k->seek.exhaustive && (!k->settled_only || bit_test(k->running, pod));
+    uint32_t slot = lasting && sh->cursor_at == k->node_changes ? sh->cursor : first_slot(k, sh, variant, pod);
 
     if (k->nodes.live == 0)
         return NONE;
@@ -223,7 +286,7 @@ static enum verdict place_on_new_claim(struct packer *k, uint32_t variant, uint3
 /* No template will ever take the class: asks the bins that were never asked, so that the next pod need not try. */
 static bool class_is_hopeless(struct packer *k, uint32_t variant, uint32_t cls)
 {
-    if (cls == NONE || k->class_hopeless[cls] < k->n_usable || k->seek.exhaustive)
+    if (cls == NONE || k->class_hopeless[cls] < k->n_usable || k->seek.exhaustive || k->undo.question)
         return false;
     for (uint32_t i = 0; k->class_refused[cls] < k->bins.n && i < k->bins.n; i++) {
         const struct seek_bin *s = &k->seek.v.v[i];
@@ -308,12 +371,12 @@ static int64_t claim_holds(struct packer *k, const struct bin *b, const int64_t 
     return most;
 }
 
-/* Up to `most` pods of the shape that are next in the queue move into the bin. */
-static uint32_t bin_drain(struct packer *k, struct bin *b, uint32_t shape, int64_t most)
+/* Up to `most` pods that are next in the queue and like the one that was placed last move into the bin. */
+static uint32_t bin_drain(struct packer *k, struct bin *b, int64_t most)
 {
     uint32_t n = 0, pod;
 
-    while (n < most && queue_next_of_shape(k, shape, &pod)) {
+    while (n < most && queue_next_like(k, b->last, &pod)) {
         k->next[b->last] = pod;
         b->last = pod;
         k->placed[pod] = true;
@@ -329,7 +392,9 @@ static void node_more(struct packer *k, uint32_t bin, uint32_t shape)
 {
     struct bin *b = &k->bins.v[bin];
     const int64_t *each = k->p.shapes.v[shape].requests;
-    uint32_t n = bin_drain(k, b, shape, times_in(&k->p, b->vec, NULL, each));
+
+    undo_save_bin(k, bin);
+    uint32_t n = bin_drain(k, b, times_in(&k->p, b->vec, NULL, each));
 
     for (uint32_t d = 0; d < k->p.n_dims; d++)
         b->vec[d] = sat_sub(b->vec[d], sat_mul(each[d], n));
@@ -357,7 +422,7 @@ static void claim_more(struct packer *k, uint32_t bin, uint32_t variant, uint32_
     unindex_claim(k, bin);
     uint32_t rival = find_claim(k, &what, variant);
     int64_t turns = rival == NONE ? INT64_MAX : (int64_t)k->bins.v[rival].n - b->n + 1;
-    uint32_t n = bin_drain(k, b, shape, MIN(holds, turns));
+    uint32_t n = bin_drain(k, b, MIN(holds, turns));
 
     if (n) {
         for (uint32_t d = 0; d < p->n_dims; d++)

@@ -8,7 +8,7 @@ struct plan *plan_make(struct arena *a, const struct snapshot *s)
     struct plan *out = arena_new_one(a, struct plan);
     struct packer k;
 
-    packer_init(&k, pass, s);
+    packer_init(&k, pass, s, s->pending, s->n_pending);
     packer_run(&k);
     packer_finish(&k, out, a);
     explain_failures(&k, out, a);

@@ -39,6 +39,13 @@ struct plan_node {
     uint32_t n_pods;
 };
 
+/* Where a pod goes that has a node now. One of the two is UINT32_MAX. */
+struct plan_move {
+    uint32_t pod;
+    uint32_t node;  /* index into snapshot.nodes */
+    uint32_t claim; /* index into the claims of the same answer */
+};
+
 /* The closest a pod came to a place: one pool, one type, the one constraint that failed. */
 struct plan_near {
     bool present;

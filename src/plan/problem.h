@@ -79,7 +79,8 @@ struct tmpl {
     int64_t *remaining; /* [n_dims]: limits − capacity in use; only where limited */
     uint64_t *limited;  /* bit set over dims */
     bool has_limits, nodes_exhausted;
-    uint64_t *within; /* rows that `remaining` still allows; computed when asked for */
+    uint32_t saved_in; /* the last question that changed `remaining` */
+    uint64_t *within;  /* rows that `remaining` still allows; computed when asked for */
     bool within_valid;
     int64_t most[DIM_FIXED]; /* upper bound of what any type of it gives to pods */
     uint64_t *refused;       /* seek classes that never fit */
@@ -99,12 +100,16 @@ struct daemon {
     int64_t *requests; /* with one pod */
 };
 
+struct bound_pod {
+    uint32_t pod, node;
+};
+
 struct lclass {
     sym ns;
-    lset_id labels;         /* of one member: all agree on what selectors mention */
-    VEC(uint32_t) selected; /* forward topology groups that select it */
-    VEC(uint32_t) inverse;  /* inverse groups that select it */
-    VEC(uint32_t) bound;    /* pods bound to nodes, for counting */
+    lset_id labels;              /* of one member: all agree on what selectors mention */
+    VEC(uint32_t) selected;      /* forward topology groups that select it */
+    VEC(uint32_t) inverse;       /* inverse groups that select it */
+    VEC(struct bound_pod) bound; /* for counting */
 };
 
 struct vol_alts { /* requirement sets of which one must hold */
@@ -129,7 +134,8 @@ struct variant {
     /* Compiled. */
     uint32_t full, strict; /* requirement sets */
     bool topology_ready;
-    uint32_t cls; /* seek class; NONE: not known yet, or it has none */
+    uint32_t live_in; /* the round in which its groups were last told to count */
+    uint32_t cls;     /* seek class; NONE: not known yet, or it has none */
     bool cls_known;
     bool has_host_rules;            /* some constraint is about hosts */
     bool bare;                      /* takes no part in topology: see shape.bare */
@@ -149,16 +155,18 @@ struct shape {
     uint32_t bare;
     uint32_t *inverse_owned, n_inverse_owned; /* inverse groups that count where its pods are */
     uint32_t size_rank;                       /* place in the queue order by cpu and memory */
-    uint64_t failed_at;                       /* epoch at which it last had no place */
+    uint64_t failed_at[2];                    /* epoch at which it last had no place; [1]: on nodes that are settled */
     bool deferred;                            /* the failure was for want of a reservation */
     uint32_t cursor;                          /* existing nodes before this one will never take it … */
     uint32_t cursor_at;                       /* … as of this count of changes to nodes */
     bool has_csi;                             /* its pods may have volumes that count against CSI limits */
+    bool fickle;                              /* a node that refuses it may take it later */
+    uint32_t room_from;                       /* settled nodes before this slot never take it: see find_room() */
 };
 
-/* Pending pods in a row that do not differ in anything but name and age. */
+/* Pods in a row that do not differ in anything but name and age. */
 struct pod_run {
-    uint32_t first, n; /* of snapshot.pending */
+    uint32_t first, n; /* of problem.pods */
     uint32_t spec;     /* index into problem.specs */
 };
 
@@ -166,6 +174,8 @@ struct problem {
     struct arena *arena;   /* of the pass: the tables, and what is remembered */
     struct arena *scratch; /* for lists that die with the function that made them */
     const struct snapshot *snap;
+    const uint32_t *pods; /* that may have to be placed: indexes into snap->pods */
+    uint32_t n_pods;
     struct reqspace space;
     uint32_t host_key, zone_key, ct_key;
 
@@ -198,8 +208,8 @@ struct problem {
     VEC(struct shape) shapes;
     VEC(struct variant) variants;
     VEC(struct vol_alts) vols;
-    uint32_t *shape_of;                /* [snap->n_pending] */
-    VEC(const struct podspec *) specs; /* different ones of pending pods, volumes aside */
+    uint32_t *shape_of;                /* [n_pods] */
+    VEC(const struct podspec *) specs; /* different ones of these pods, volumes aside */
     struct u64map spec_ix;             /* podspec pointer -> its index */
     VEC(struct pod_run) runs;
     VEC(const struct podspec *) defaulted; /* with the scheduler's default constraints */
@@ -226,7 +236,8 @@ static inline void key_u32(struct sb *b, uint32_t v)
 }
 
 /* compile.c */
-void problem_init(struct problem *p, struct arena *a, const struct snapshot *s);
+/* `pods`: see struct problem. */
+void problem_init(struct problem *p, struct arena *a, const struct snapshot *s, const uint32_t *pods, uint32_t n);
 void problem_fini(struct problem *p);
 uint32_t problem_dim(const struct problem *p, sym name); /* NONE when no pod, type or limit has it */
 int64_t *problem_vector(struct problem *p, const struct reslist *l);
@@ -234,6 +245,8 @@ uint32_t problem_pool_rs(struct problem *p, const struct nodepool *np); /* requi
 uint32_t problem_taint_set(struct problem *p, const struct taints *t);
 uint32_t problem_tol_set(struct problem *p, const struct tolerations *t);
 bool problem_tolerates(struct problem *p, uint32_t tol_set, uint32_t taint_set);
+
+void limits_refresh(const struct problem *p, struct tmpl *t); /* after `remaining` has changed */
 
 /* shapes.c */
 void shapes_announce(struct problem *p); /* labels and values that pods and volumes mention */

@@ -6,7 +6,7 @@
 struct queued {
     uint64_t uid;
     int64_t created_ms;
-    uint32_t pod;
+    uint32_t pod, shape; /* pod: index into snapshot.pods */
 };
 
 static inline bool before(const struct queued *x, const struct queued *y, const void *ctx)
@@ -17,7 +17,7 @@ static inline bool before(const struct queued *x, const struct queued *y, const 
         return x->created_ms < y->created_ms;
     if (x->uid != y->uid)
         return x->uid < y->uid;
-    return str_cmp(s->pods[s->pending[x->pod]].uid, s->pods[s->pending[y->pod]].uid) < 0;
+    return str_cmp(s->pods[x->pod].uid, s->pods[y->pod].uid) < 0;
 }
 
 SORT_DEFINE(sort_by_all, struct queued, before)
@@ -115,39 +115,53 @@ static void sort_equal_sizes(struct queued *q, uint32_t n, const struct snapshot
         }
 }
 
-void queue_build(struct packer *k)
+void turns_build(struct packer *k)
 {
-    const struct snapshot *s = k->p.snap;
-    struct queued *q = xmalloc(s->n_pending * sizeof(*q));
-    uint32_t *start = xcalloc(k->p.shapes.n + 2, sizeof(*start)), at = 0;
+    const struct problem *p = &k->p;
+    const struct snapshot *s = p->snap;
+    struct queued *q = xmalloc(p->n_pods * sizeof(*q));
+    uint32_t *start = xcalloc(p->shapes.n + 2, sizeof(*start)), at = 0;
 
-    for (uint32_t i = 0; i < s->n_pending; i++)
-        start[k->p.shapes.v[k->p.shape_of[i]].size_rank + 1]++;
-    for (uint32_t r = 1; r <= k->p.shapes.n; r++)
+    for (uint32_t i = 0; i < p->n_pods; i++)
+        start[p->shapes.v[p->shape_of[i]].size_rank + 1]++;
+    for (uint32_t r = 1; r <= p->shapes.n; r++)
         start[r] += start[r - 1];
-    for (uint32_t i = 0; i < s->n_pending; i++) {
-        const struct pod *pod = &s->pods[s->pending[i]];
+    for (uint32_t i = 0; i < p->n_pods; i++) {
+        const struct pod *pod = &s->pods[p->pods[i]];
+        uint32_t shape = p->shape_of[i];
 
-        q[start[k->p.shapes.v[k->p.shape_of[i]].size_rank]++] = (struct queued){pod->uid_key, pod->created_ms, i};
+        q[start[p->shapes.v[shape].size_rank]++] = (struct queued){pod->uid_key, pod->created_ms, p->pods[i], shape};
     }
-    for (uint32_t r = 0; r < k->p.shapes.n; r++) { /* start[r] is now where rank r ends */
+    for (uint32_t r = 0; r < p->shapes.n; r++) { /* start[r] is now where rank r ends */
         sort_equal_sizes(q + at, start[r] - at, s);
         at = start[r];
     }
-    k->queue_cap = MAX(s->n_pending, 1u);
-    k->queue = arena_new_array(k->p.arena, uint32_t, k->queue_cap);
-    k->pod_of = arena_new_array(k->p.arena, uint32_t, s->n_pending);
-    k->shape_of = arena_new_array(k->p.arena, uint32_t, s->n_pending);
-    for (uint32_t i = 0; i < s->n_pending; i++) {
-        k->queue[i] = i;
-        k->pod_of[i] = s->pending[q[i].pod];
-        k->shape_of[i] = k->p.shape_of[q[i].pod];
+    k->pod_of = arena_new_array(p->arena, uint32_t, p->n_pods);
+    k->shape_of = arena_new_array(p->arena, uint32_t, p->n_pods);
+    for (uint32_t i = 0; i < p->n_pods; i++) {
+        k->pod_of[i] = q[i].pod;
+        k->shape_of[i] = q[i].shape;
     }
-    k->queue_len = s->n_pending;
-    k->last_len = arena_new_array(k->p.arena, uint32_t, s->n_pending);
-    memset(k->last_len, 0xff, s->n_pending * sizeof(*k->last_len));
+    k->queue = arena_new_array(p->arena, uint32_t, MAX(p->n_pods, 1u));
+    k->last_len = arena_new_array(p->arena, uint32_t, p->n_pods);
+    k->next = arena_new_array(p->arena, uint32_t, p->n_pods);
+    k->placed = arena_new_array(p->arena, bool, p->n_pods);
     free(start);
     free(q);
+}
+
+void queue_start(struct packer *k, const uint32_t *turns, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t turn = turns ? turns[i] : i;
+
+        k->queue[i] = turn;
+        k->last_len[turn] = NONE;
+        k->placed[turn] = false;
+    }
+    k->round = turns;
+    k->n_round = k->queue_len = k->queue_cap = n;
+    k->queue_head = 0;
 }
 
 /* The loop ends when a full turn of the queue placed nobody. */
@@ -164,11 +178,12 @@ bool queue_pop(struct packer *k, uint32_t *ret_pod)
     return true;
 }
 
-bool queue_next_of_shape(struct packer *k, uint32_t shape, uint32_t *ret_pod)
+bool queue_next_like(struct packer *k, uint32_t turn, uint32_t *ret_pod)
 {
     uint32_t pod = k->queue[k->queue_head];
 
-    return k->queue_len && k->shape_of[pod] == shape && k->last_len[pod] == NONE && queue_pop(k, ret_pod);
+    return k->queue_len && k->shape_of[pod] == k->shape_of[turn] && k->last_len[pod] == NONE &&
+           needs_settled(k, pod) == needs_settled(k, turn) && queue_pop(k, ret_pod);
 }
 
 void queue_push(struct packer *k, uint32_t pod)

@@ -83,6 +83,7 @@ uint32_t variant_bare(struct problem *p, uint32_t shape)
     struct variant v = p->variants.v[p->shapes.v[shape].variant];
 
     v.topology_ready = v.bare = true;
+    v.live_in = 0;
     v.cls_known = false;
     vec_push(&p->variants, v);
     return p->variants.n - 1;
@@ -158,6 +159,7 @@ uint32_t variant_next(struct problem *p, uint32_t variant)
     struct variant n = *v;
 
     n.topology_ready = n.bare = n.cls_known = false;
+    n.live_in = 0;
     memset(&n.groups, 0, sizeof(n.groups));
     if (!relax(p, &n)) {
         v->last = true;

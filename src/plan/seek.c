@@ -14,17 +14,31 @@ static uint64_t *block_refused(struct seek_index *x, const struct seek_bins *bin
     return x->refused[level].v + (size_t)block * bins->class_words;
 }
 
+/* The summary starts anew; what is remembered of failed searches stays true. */
+static void block_reset(struct seek_block *k)
+{
+    for (int d = 0; d < SEEK_DIMS; d++)
+        k->room[d] = INT64_MIN;
+    k->zones = k->cts = k->tmpls = 0;
+}
+
+static void block_widen(struct seek_block *k, const int64_t *room, uint64_t zones, uint64_t cts, uint64_t tmpls)
+{
+    for (int d = 0; d < SEEK_DIMS; d++)
+        k->room[d] = MAX(k->room[d], room[d]);
+    k->zones |= zones;
+    k->cts |= cts;
+    k->tmpls |= tmpls;
+}
+
 static void block_admit(struct seek_index *x, const struct seek_bins *bins, int level, uint32_t block,
                         const struct seek_bin *b)
 {
     struct seek_block *k = &x->blocks[level].v[block];
     uint64_t *refused = block_refused(x, bins, level, block);
 
-    for (int d = 0; d < SEEK_DIMS; d++)
-        k->room[d] = MAX(k->room[d], b->room[d]);
-    k->zones |= b->zones;
-    k->cts |= b->cts;
-    k->tmpls |= b->tmpls;
+    block_widen(k, b->room, b->zones, b->cts, b->tmpls);
+    k->n_fails = 0;
     for (uint32_t i = 0; i < bins->class_words; i++)
         refused[i] &= b->refused ? b->refused[i] : 0;
 }
@@ -65,25 +79,80 @@ uint32_t seek_add(struct seek_index *x, const struct seek_bins *bins, uint32_t b
     return slot;
 }
 
-void seek_remove(struct seek_index *x, uint32_t slot)
+void seek_clear(struct seek_index *x)
+{
+    x->live = x->slots.n = 0;
+    for (int level = 0; level < 2; level++) {
+        x->blocks[level].n = 0;
+        x->refused[level].n = 0;
+    }
+}
+
+void seek_hide(struct seek_index *x, uint32_t slot)
 {
     assert(x->slots.v[slot] != NONE);
     x->slots.v[slot] = NONE;
     x->live--;
     x->blocks[0].v[slot / SEEK_FANOUT].live--;
     x->blocks[1].v[slot / SEEK_FANOUT / SEEK_FANOUT].live--;
-    if (x->live == 0) {
-        x->slots.n = 0;
-        for (int level = 0; level < 2; level++) {
-            x->blocks[level].n = 0;
-            x->refused[level].n = 0;
-        }
-    }
+}
+
+void seek_show(struct seek_index *x, const struct seek_bins *bins, uint32_t slot, uint32_t bin)
+{
+    assert(x->slots.v[slot] == NONE);
+    x->slots.v[slot] = bin;
+    x->live++;
+    x->blocks[0].v[slot / SEEK_FANOUT].live++;
+    x->blocks[1].v[slot / SEEK_FANOUT / SEEK_FANOUT].live++;
+    seek_touch(x, bins, slot);
+}
+
+void seek_remove(struct seek_index *x, uint32_t slot)
+{
+    seek_hide(x, slot);
+    if (x->live == 0)
+        seek_clear(x);
 }
 
 static bool has_room(const int64_t *room, const int64_t *need)
 {
     return (room[0] >= need[0]) & (room[1] >= need[1]) & (room[2] >= need[2]);
+}
+
+/* As much was looked for before, in vain: by pods of any class, or by those of the class alone. */
+static bool failed_before(const struct seek_block *k, const struct seek *w, uint32_t cls)
+{
+    for (uint32_t i = 0; i < k->n_fails; i++) {
+        const struct seek_fail *f = &k->fails[i];
+
+        if (f->cls == cls && has_room(w->need, f->need) && !(w->zones & ~f->zones) && !(w->cts & ~f->cts))
+            return true;
+    }
+    return false;
+}
+
+static void remember_failure(struct seek_block *k, const struct seek *w, bool roomy)
+{
+    uint32_t i = 0, cls = roomy ? w->cls : NONE;
+
+    if (roomy && w->cls == NONE)
+        return;
+    while (i < k->n_fails && !(has_room(k->fails[i].need, w->need) && (cls == NONE || k->fails[i].cls == cls) &&
+                               !(k->fails[i].zones & ~w->zones) && !(k->fails[i].cts & ~w->cts)))
+        i++; /* one that says less than the new one gives way to it */
+    if (i == SEEK_FAILS) {
+        i = k->next_fail;
+        k->next_fail = (uint16_t)((i + 1) % SEEK_FAILS);
+    } else if (i == k->n_fails) {
+        k->n_fails++;
+    }
+    k->fails[i] = (struct seek_fail){{w->need[0], w->need[1], w->need[2]}, w->zones, w->cts, cls};
+}
+
+static bool block_has_room(const struct seek_block *k, const struct seek *w)
+{
+    return k->live && has_room(k->room, w->need) && (k->zones & w->zones) && (k->cts & w->cts) &&
+           !failed_before(k, w, NONE);
 }
 
 static bool block_may(struct seek_index *x, const struct seek_bins *bins, int level, uint32_t block,
@@ -93,60 +162,29 @@ static bool block_may(struct seek_index *x, const struct seek_bins *bins, int le
 
     if (bins->exhaustive)
         return k->live;
-    return k->live && has_room(k->room, w->need) && (k->zones & w->zones) && (k->cts & w->cts) &&
-           (k->tmpls & w->tmpls) && (w->cls == NONE || !bit_test(block_refused(x, bins, level, block), w->cls));
+    return block_has_room(k, w) && (k->tmpls & w->tmpls) &&
+           (w->cls == NONE ||
+            (!bit_test(block_refused(x, bins, level, block), w->cls) && !failed_before(k, w, w->cls)));
 }
 
-static bool bin_may(const struct seek_bins *bins, uint32_t bin, const struct seek *w)
+static bool bin_has_room(const struct seek_bin *b, const struct seek *w)
 {
-    const struct seek_bin *b = &bins->v.v[bin];
-
-    if (bins->exhaustive)
-        return true;
-    return has_room(b->room, w->need) && (b->zones & w->zones) && (b->cts & w->cts) && (b->tmpls & w->tmpls) &&
-           (w->cls == NONE || !b->refused || !bit_test(b->refused, w->cls));
-}
-
-/* A whole block was searched in vain: what it says of itself is made exact. */
-static void block_learn(struct seek_index *x, const struct seek_bins *bins, uint32_t block, const struct seek *w)
-{
-    struct seek_block k = {.live = x->blocks[0].v[block].live, .room = {INT64_MIN, INT64_MIN, INT64_MIN}};
-    uint32_t from = block * SEEK_FANOUT, to = MIN(from + SEEK_FANOUT, x->slots.n);
-    bool all_refuse = w->cls != NONE;
-
-    for (uint32_t i = from; i < to; i++) {
-        if (x->slots.v[i] == NONE)
-            continue;
-        const struct seek_bin *b = &bins->v.v[x->slots.v[i]];
-
-        for (int d = 0; d < SEEK_DIMS; d++)
-            k.room[d] = MAX(k.room[d], b->room[d]);
-        k.zones |= b->zones;
-        k.cts |= b->cts;
-        k.tmpls |= b->tmpls;
-        all_refuse = all_refuse && b->refused && bit_test(b->refused, w->cls);
-    }
-    x->blocks[0].v[block] = k;
-    if (all_refuse)
-        bit_set(block_refused(x, bins, 0, block), w->cls);
+    return has_room(b->room, w->need) && (b->zones & w->zones) && (b->cts & w->cts);
 }
 
 static void superblock_learn(struct seek_index *x, const struct seek_bins *bins, uint32_t super, const struct seek *w)
 {
-    struct seek_block k = {.live = x->blocks[1].v[super].live, .room = {INT64_MIN, INT64_MIN, INT64_MIN}};
+    struct seek_block k = x->blocks[1].v[super];
     uint32_t from = super * SEEK_FANOUT, to = MIN(from + SEEK_FANOUT, x->blocks[0].n);
     bool all_refuse = w->cls != NONE;
 
+    block_reset(&k);
     for (uint32_t i = from; i < to; i++) {
         const struct seek_block *b = &x->blocks[0].v[i];
 
         if (!b->live)
             continue;
-        for (int d = 0; d < SEEK_DIMS; d++)
-            k.room[d] = MAX(k.room[d], b->room[d]);
-        k.zones |= b->zones;
-        k.cts |= b->cts;
-        k.tmpls |= b->tmpls;
+        block_widen(&k, b->room, b->zones, b->cts, b->tmpls);
         all_refuse = all_refuse && bit_test(block_refused(x, bins, 0, i), w->cls);
     }
     x->blocks[1].v[super] = k;
@@ -166,16 +204,48 @@ static struct walk walk_over(const struct seek_index *x, int64_t from, int64_t t
     return (struct walk){MAX(after + 1, from), to, 1};
 }
 
+static bool refuses(const struct seek_bin *b, uint32_t cls)
+{
+    return b->refused && cls != NONE && bit_test(b->refused, cls);
+}
+
+/* *roomy: some bin has the room and is no good for another reason. A block that was searched from end to end in vain
+ * knows exactly what it has to offer. */
 static uint32_t first_in_block(struct seek_index *x, const struct seek_bins *bins, const struct seek *w, uint32_t block,
-                               int64_t after)
+                               int64_t after, bool *roomy)
 {
     int64_t from = (int64_t)block * SEEK_FANOUT, to = MIN(from + SEEK_FANOUT, (int64_t)x->slots.n);
+    struct seek_block k = {0};
+    bool here = false, all_refuse = w->cls != NONE;
 
-    for (struct walk i = walk_over(x, from, to, after); i.at != i.end && (i.at < i.end) == (i.step > 0); i.at += i.step)
-        if (x->slots.v[i.at] != NONE && bin_may(bins, x->slots.v[i.at], w))
+    block_reset(&k);
+    for (struct walk i = walk_over(x, from, to, after); i.at != i.end && (i.at < i.end) == (i.step > 0);
+         i.at += i.step) {
+        if (x->slots.v[i.at] == NONE)
+            continue;
+        const struct seek_bin *b = &bins->v.v[x->slots.v[i.at]];
+        bool no = refuses(b, w->cls);
+
+        if (bins->exhaustive)
             return (uint32_t)i.at;
-    if (after < 0)
-        block_learn(x, bins, block, w);
+        block_widen(&k, b->room, b->zones, b->cts, b->tmpls);
+        all_refuse = all_refuse && no;
+        if (!bin_has_room(b, w))
+            continue;
+        if (!no && (b->tmpls & w->tmpls))
+            return (uint32_t)i.at;
+        here = true;
+    }
+    if (after < 0) {
+        struct seek_block *own = &x->blocks[0].v[block];
+
+        block_reset(own);
+        block_widen(own, k.room, k.zones, k.cts, k.tmpls);
+        remember_failure(own, w, here);
+        if (all_refuse)
+            bit_set(block_refused(x, bins, 0, block), w->cls);
+    }
+    *roomy |= here;
     return NONE;
 }
 
@@ -185,19 +255,24 @@ static uint32_t first_in_super(struct seek_index *x, const struct seek_bins *bin
     int64_t from = (int64_t)super * SEEK_FANOUT, to = MIN(from + SEEK_FANOUT, (int64_t)x->blocks[0].n);
     /* The block of `after` itself is looked into again. */
     int64_t skip = after < 0 ? -1 : after / SEEK_FANOUT - (x->backwards ? -1 : 1);
+    bool roomy = false;
 
     for (struct walk i = walk_over(x, from, to, skip); i.at != i.end && (i.at < i.end) == (i.step > 0);
          i.at += i.step) {
         bool same = after >= 0 && i.at == after / SEEK_FANOUT;
 
-        if (!block_may(x, bins, 0, (uint32_t)i.at, w))
+        if (!block_may(x, bins, 0, (uint32_t)i.at, w)) {
+            roomy = roomy || block_has_room(&x->blocks[0].v[i.at], w);
             continue;
-        uint32_t slot = first_in_block(x, bins, w, (uint32_t)i.at, same ? after : -1);
+        }
+        uint32_t slot = first_in_block(x, bins, w, (uint32_t)i.at, same ? after : -1, &roomy);
         if (slot != NONE)
             return slot;
     }
-    if (after < 0)
+    if (after < 0) {
         superblock_learn(x, bins, super, w);
+        remember_failure(&x->blocks[1].v[super], w, roomy);
+    }
     return NONE;
 }
 

@@ -163,6 +163,10 @@ void bin_masks(struct packer *k, uint32_t bin)
     s->cts = value_mask(&k->p, k->bins.v[bin].rs, k->p.ct_key);
     if (!s->refused)
         return;
+    if (k->undo.question && bin < k->n_node_bins) {
+        s->refused = NULL; /* they count again when the question is undone */
+        return;
+    }
     for (BITS_EACH(cls, s->refused, k->seek.class_words))
         k->class_refused[cls]--;
     bits_zero(s->refused, k->seek.class_words); /* new requirements: old refusals are void */
@@ -172,10 +176,10 @@ void bin_refuses(struct packer *k, uint32_t bin, uint32_t cls)
 {
     struct seek_bin *s = &k->seek.v.v[bin];
 
-    if (cls == NONE)
-        return;
+    if (cls == NONE || (k->undo.question && k->bins.v[bin].saved_in == k->undo.question))
+        return; /* what a changed node refuses is not true of the node as it was */
     if (!s->refused)
-        s->refused = arena_new_array(k->p.arena, uint64_t, k->seek.class_words);
+        s->refused = refused_memory(k, bin);
     k->class_refused[cls] += !bit_test(s->refused, cls);
     bit_set(s->refused, cls);
 }

@@ -68,15 +68,15 @@ static uint32_t spec_number(struct problem *p, const struct podspec *spec)
     return p->specs.n - 1;
 }
 
-/* The one walk over all pending pods before the label space is known. */
+/* The one walk over all pods before the label space is known. */
 static void find_runs(struct problem *p)
 {
     const struct snapshot *s = p->snap;
     const struct pod *last = NULL;
     bool defaults = s->settings.n_default_spreads > 0;
 
-    for (uint32_t i = 0; i < s->n_pending; i++) {
-        const struct pod *pod = &s->pods[s->pending[i]];
+    for (uint32_t i = 0; i < p->n_pods; i++) {
+        const struct pod *pod = &s->pods[p->pods[i]];
 
         if (last && last->spec == pod->spec && last->labels.v == pod->labels.v && sym_eq(last->ns, pod->ns) &&
             pod->spec->n_volumes == 0 &&
@@ -164,7 +164,7 @@ static uint32_t add_shape(struct problem *p, const struct podspec *spec, uint32_
     s->request_dims = arena_new_array(p->arena, uint32_t, spec->requests.n);
     for (uint32_t i = 0; i < spec->requests.n; i++)
         s->request_dims[i] = problem_dim(p, spec->requests.q[i].name);
-    s->failed_at = UINT64_MAX;
+    s->failed_at[false] = s->failed_at[true] = UINT64_MAX;
     s->bare = s->cursor = NONE;
     uint32_t ix = p->shapes.n - 1, v = variant_first(p, ix);
     p->shapes.v[ix].variant = v;
@@ -238,10 +238,10 @@ void shapes_build(struct problem *p)
 {
     const struct snapshot *s = p->snap;
 
-    p->shape_of = arena_new_array(p->arena, uint32_t, s->n_pending);
+    p->shape_of = arena_new_array(p->arena, uint32_t, p->n_pods);
     for (uint32_t i = 0; i < p->runs.n; i++) {
         const struct pod_run *r = &p->runs.v[i];
-        uint32_t shape = shape_of_run(p, &s->pods[s->pending[r->first]], r->spec);
+        uint32_t shape = shape_of_run(p, &s->pods[p->pods[r->first]], r->spec);
 
         for (uint32_t k = 0; k < r->n; k++)
             p->shape_of[r->first + k] = shape;

@@ -256,52 +256,115 @@ bool topology_filter_matches(struct topology *t, const struct topo_group *g, uin
     return false;
 }
 
-void topology_count_host(struct topology *t, uint32_t group, uint32_t host)
+static void set_host_count(struct topology *t, uint32_t group, uint32_t host, int32_t was, int32_t n)
 {
-    int32_t n = topology_host_count(t, group, host);
+    struct topo_group *g = &t->groups.v[group];
 
-    u64map_put(&t->host_counts, u64_pair(group, host), (uint32_t)n + 1);
-    if (n == 0 && t->groups.v[group].kind == TOPO_AFFINITY)
-        vec_push(&t->groups.v[group].busy_hosts, host);
+    u64map_put(&t->host_counts, u64_pair(group, host), (uint32_t)n);
+    if (g->kind != TOPO_AFFINITY)
+        return;
+    if (was == 0 && n > 0)
+        vec_push(&g->busy_hosts, host);
+    for (uint32_t i = 0; was > 0 && n == 0 && i < g->busy_hosts.n; i++)
+        if (g->busy_hosts.v[i] == host) {
+            g->busy_hosts.v[i] = vec_last(&g->busy_hosts);
+            g->busy_hosts.n--;
+            return;
+        }
+}
+
+void topology_count_host(struct topology *t, uint32_t group, uint32_t host, int change)
+{
+    int32_t was = topology_host_count(t, group, host);
+
+    if (t->logging)
+        vec_push(&t->log, (struct count_change){group, host, was});
+    set_host_count(t, group, host, was, was + change);
+}
+
+void topology_refresh(struct topo_group *g, uint32_t val)
+{
+    if (g->counts[val] > 0 || g->support[val] > 0 || bit_test(g->seeded, val))
+        bit_set(g->known, val);
+    else
+        bit_clear(g->known, val);
+}
+
+void topology_count_value(struct topology *t, uint32_t group, uint32_t val, int change)
+{
+    struct topo_group *g = &t->groups.v[group];
+
+    if (t->logging)
+        vec_push(&t->log, (struct count_change){group, val, g->counts[val]});
+    g->counts[val] += change;
+    topology_refresh(g, val);
+}
+
+void topology_undo(struct topology *t, uint32_t mark)
+{
+    while (t->log.n > mark) {
+        struct count_change c = t->log.v[--t->log.n];
+        struct topo_group *g = &t->groups.v[c.group];
+
+        if (g->is_host) {
+            set_host_count(t, c.group, c.at, topology_host_count(t, c.group, c.at), c.was);
+            continue;
+        }
+        g->counts[c.at] = c.was;
+        topology_refresh(g, c.at);
+    }
 }
 
 static void count_domains(struct topology *t, uint32_t group, uint32_t rs, uint32_t host)
 {
-    struct topo_group *g = &t->groups.v[group];
+    const struct topo_group *g = &t->groups.v[group];
     const struct reqspace *s = &t->p->space;
 
     if (g->is_host) {
-        topology_count_host(t, group, host);
+        topology_count_host(t, group, host, 1);
         return;
     }
     uint32_t req = rs_get(s, rs, g->key), one, words = s->keys.v[g->key].n_words;
     if (req == REQ_NONE)
         return;
     if (req_is_single(s, req, &one)) {
-        g->counts[one]++;
-        bit_set(g->known, one);
+        topology_count_value(t, group, one, 1);
         return;
     }
     if (g->kind != TOPO_ANTI)
         return; /* not decided yet: counts nowhere */
     uint64_t *raw = xcalloc(words, sizeof(*raw));
     req_raw(s, req, raw);
-    for (BITS_EACH(v, raw, words)) {
-        g->counts[v]++; /* could be anywhere: counts everywhere */
-        bit_set(g->known, v);
-    }
+    for (BITS_EACH(v, raw, words))
+        topology_count_value(t, group, v, 1); /* could be anywhere: counts everywhere */
     free(raw);
+}
+
+/* Groups that select the pod: those that somebody of this round has asked for, or the others. */
+static void count_selected(struct topology *t, uint32_t variant, uint32_t rs, uint32_t host, uint32_t taint_set,
+                           bool live)
+{
+    const struct lclass *c = &t->p->classes.v[t->p->shapes.v[t->p->variants.v[variant].shape].lclass];
+
+    for (uint32_t i = 0; i < c->selected.n; i++) {
+        const struct topo_group *g = &t->groups.v[c->selected.v[i]];
+
+        if ((g->live_in == t->round) == live && topology_filter_matches(t, g, rs, taint_set))
+            count_domains(t, c->selected.v[i], rs, host);
+    }
+}
+
+void topology_settle(struct topology *t, uint32_t variant, uint32_t rs, uint32_t host, uint32_t taint_set)
+{
+    count_selected(t, variant, rs, host, taint_set, /* live= */ false);
 }
 
 void topology_record(struct topology *t, uint32_t variant, uint32_t rs, uint32_t host, uint32_t taint_set)
 {
     const struct variant *v = &t->p->variants.v[variant];
     const struct shape *sh = &t->p->shapes.v[v->shape];
-    const struct lclass *c = &t->p->classes.v[sh->lclass];
 
-    for (uint32_t i = 0; i < c->selected.n; i++)
-        if (topology_filter_matches(t, &t->groups.v[c->selected.v[i]], rs, taint_set))
-            count_domains(t, c->selected.v[i], rs, host);
+    count_selected(t, variant, rs, host, taint_set, /* live= */ true);
     for (uint32_t i = 0; i < sh->n_inverse_owned && !v->bare; i++)
         count_domains(t, sh->inverse_owned[i], rs, host);
 }

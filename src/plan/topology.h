@@ -22,10 +22,14 @@ struct topo_group {
     bool filtered, honor_affinity, honor_taints;
     uint32_t tol_set;
     uint32_t *alts, n_alts; /* requirement sets; any may hold */
-    /* Counts by value number; not for hosts, whose counts are in topology.host_counts. */
+    /* By value number; not for hosts, whose counts are in topology.host_counts. */
     int32_t *counts;
-    uint64_t *known;
+    int32_t *support;         /* nodes that have the value */
+    uint64_t *seeded;         /* values that some pool could provide */
+    uint64_t *known;          /* seeded, or of some node, or counted */
+    bool leans;               /* some value is known only for the nodes that have it */
     VEC(uint32_t) busy_hosts; /* with a count above 0 */
+    uint32_t live_in; /* the round in which it came to be, for pods that ask; it counts placements of that round */
 };
 
 struct host {
@@ -47,17 +51,30 @@ struct class_link {
     uint32_t cls, next;
 };
 
+/* A count as it was before a change. */
+struct count_change {
+    uint32_t group, at; /* value number or host */
+    int32_t was;
+};
+
 struct topology {
     struct problem *p;
-    bool any; /* somebody has a constraint */
+    bool any;       /* somebody has a constraint */
+    uint32_t round; /* counts up with every question that is asked of the same problem */
+    bool logging;   /* changes are written down to be undone */
+    VEC(struct count_change) log;
     VEC(struct topo_group) groups;
     struct strmap ids[2];      /* forward, inverse */
     struct u64map host_counts; /* (group, host) */
     VEC(struct host) hosts;
-    struct u64map host_of_sym, node_of_sym;
+    struct u64map host_of_sym;
     uint32_t *node_rs, *node_taints; /* [snap->n_nodes]: of the Node object as it is */
+    uint32_t *node_host;             /* [snap->n_nodes]: where pods on it are counted */
+    uint64_t *node_gone;             /* bit set: taken away */
     struct key_domains *domains;     /* [keys] */
     uint64_t *in_round;              /* bit set over snap->pods: placed by this plan */
+    VEC(uint32_t) unselective;       /* groups without a selector */
+    VEC(uint32_t) leaning;           /* groups with `leans` */
     struct u64map classes_with;      /* (label key, value) -> first of `links` */
     VEC(struct class_link) links;
     VEC(uint32_t) namespaces; /* symbols of all that are known */
@@ -71,8 +88,9 @@ uint32_t topology_new_host(struct topology *t);       /* of a claim */
 /* Adds to the known domains of a group those that some pool could provide to a pod of its own (topology_domains.c). */
 void topology_seed_domains(struct topology *t, struct topo_group *g);
 
-/* Makes sure the variant's groups exist. A group counts from the moment it is made. */
+/* Makes sure the variant's groups exist. A group counts from the moment somebody of the round asks for it. */
 void topology_prepare(struct topology *t, uint32_t variant);
+void topology_prepare_all(struct topology *t); /* the groups of every variant there can be */
 
 /* What the constraints of the variant make of requirement set `rs` on `host`; false: no domain is left.
  * *ret_group is the group that said no. */
@@ -87,6 +105,19 @@ uint64_t topology_open_values(struct topology *t, uint32_t variant, uint32_t key
 /* A pod of the variant is placed on a bin with these final requirements. */
 void topology_record(struct topology *t, uint32_t variant, uint32_t rs, uint32_t host, uint32_t taint_set);
 int32_t topology_host_count(const struct topology *t, uint32_t group, uint32_t host);
-void topology_count_host(struct topology *t, uint32_t group, uint32_t host); /* one more pod there */
+void topology_count_host(struct topology *t, uint32_t group, uint32_t host, int change);
+void topology_count_value(struct topology *t, uint32_t group, uint32_t val, int change);
+/* The value is known or not, after its count or support has changed. */
+void topology_refresh(struct topo_group *g, uint32_t val);
+
+/* --- what questions change, and how it is undone --------------------------------------------------------------------- */
+
+/* A running pod leaves its node to be placed anew (change -1), or is back (+1). */
+void topology_move(struct topology *t, uint32_t pod, uint32_t shape, uint32_t node, int change);
+/* The node is taken away, or is back. */
+void topology_take_node(struct topology *t, uint32_t node, bool away);
+void topology_undo(struct topology *t, uint32_t mark); /* to when the log had `mark` entries */
+/* A pod of the round stays where it was placed: groups that nobody of the round asked for count it too. */
+void topology_settle(struct topology *t, uint32_t variant, uint32_t rs, uint32_t host, uint32_t taint_set);
 /* Whether the group counts pods on nodes with these requirements and taints at all. */
 bool topology_filter_matches(struct topology *t, const struct topo_group *g, uint32_t rs, uint32_t taint_set);

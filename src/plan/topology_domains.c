@@ -61,8 +61,8 @@ void topology_seed_domains(struct topology *t, struct topo_group *g)
     const struct key_domains *d = domains_of(t, g->key);
     bool all = g->filtered && !g->honor_taints;
 
-    bits_or(g->known, d->always, t->p->space.keys.v[g->key].n_words);
+    bits_or(g->seeded, d->always, t->p->space.keys.v[g->key].n_words);
     for (uint32_t i = 0; i < d->tainted.n; i++)
         if (all || problem_tolerates(t->p, g->tol_set, d->tainted.v[i].taint_set))
-            bit_set(g->known, d->tainted.v[i].val);
+            bit_set(g->seeded, d->tainted.v[i].val);
 }

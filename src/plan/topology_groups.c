@@ -25,55 +25,65 @@ static bool node_matches(struct topology *t, const struct topo_group *g, uint32_
     return topology_filter_matches(t, g, t->node_rs[node], t->node_taints[node]);
 }
 
-static void add_node_domains(struct topology *t, struct topo_group *g)
+/* The value of the group's key that the node gives it; VAL_NONE when it does not. */
+static uint32_t node_domain(struct topology *t, const struct topo_group *g, uint32_t node)
 {
     const struct snapshot *s = t->p->snap;
-    uint32_t val;
+    sym label;
 
-    for (uint32_t i = 0; i < s->n_nodes; i++) {
-        if (!s->nodes[i].node || s->nodes[i].deleting || !node_matches(t, g, i))
+    if (!s->nodes[node].node || s->nodes[node].deleting || !node_matches(t, g, node) ||
+        !lset_value(s->syms, s->nodes[node].labels, t->p->space.keys.v[g->key].name, &label))
+        return VAL_NONE;
+    return space_val(&t->p->space, g->key, label);
+}
+
+static void add_node_domains(struct topology *t, struct topo_group *g)
+{
+    for (uint32_t i = 0; i < t->p->snap->n_nodes; i++) {
+        uint32_t val = node_domain(t, g, i);
+
+        if (val == VAL_NONE)
             continue;
-        sym label;
-
-        if (lset_value(s->syms, s->nodes[i].labels, t->p->space.keys.v[g->key].name, &label)) {
-            val = space_val(&t->p->space, g->key, label);
-            if (val != VAL_NONE)
-                bit_set(g->known, val);
-        }
+        g->leans |= !bit_test(g->seeded, val);
+        g->support[val] += !bit_test(t->node_gone, i);
+        topology_refresh(g, val);
     }
 }
 
-static void count_at(struct topology *t, uint32_t group, uint32_t node, bool host_fallback)
+void topology_take_node(struct topology *t, uint32_t node, bool away)
+{
+    if (!t->any)
+        return;
+    for (uint32_t i = 0; i < t->leaning.n; i++) {
+        struct topo_group *g = &t->groups.v[t->leaning.v[i]];
+        uint32_t val = node_domain(t, g, node);
+
+        if (val == VAL_NONE)
+            continue;
+        g->support[val] += away ? -1 : 1;
+        topology_refresh(g, val);
+    }
+    if (away)
+        bit_set(t->node_gone, node);
+    else
+        bit_clear(t->node_gone, node);
+}
+
+static void count_at(struct topology *t, uint32_t group, uint32_t node, bool host_fallback, int change)
 {
     const struct snapshot *s = t->p->snap;
-    struct topo_group *g = &t->groups.v[group];
-    const struct node *n = s->nodes[node].node;
+    const struct topo_group *g = &t->groups.v[group];
     sym label;
-    bool labelled = lset_value(s->syms, n->labels, t->p->space.keys.v[g->key].name, &label);
+    bool labelled = lset_value(s->syms, s->nodes[node].node->labels, t->p->space.keys.v[g->key].name, &label);
 
     if (g->is_host) {
-        if (!labelled && !host_fallback)
-            return;
-        topology_count_host(t, group, topology_host(t, labelled ? label : sym_of(s->syms, n->name)));
+        if (labelled || host_fallback)
+            topology_count_host(t, group, t->node_host[node], change);
         return;
     }
     uint32_t val = labelled ? space_val(&t->p->space, g->key, label) : VAL_NONE;
-    if (val == VAL_NONE)
-        return;
-    g->counts[val]++;
-    bit_set(g->known, val);
-}
-
-static void count_bound(struct topology *t, uint32_t group, const struct lclass *c)
-{
-    const struct snapshot *s = t->p->snap;
-
-    for (uint32_t i = 0; i < c->bound.n; i++) {
-        uint32_t node = u64map_get(&t->node_of_sym, s->pods[c->bound.v[i]].node.v);
-
-        if (node != MAP_NONE && node_matches(t, &t->groups.v[group], node))
-            count_at(t, group, node, /* host_fallback= */ true);
-    }
+    if (val != VAL_NONE)
+        topology_count_value(t, group, val, change);
 }
 
 static bool has_namespace(const struct topo_group *g, sym ns)
@@ -82,6 +92,42 @@ static bool has_namespace(const struct topo_group *g, sym ns)
         if (sym_eq(g->ns[i], ns))
             return true;
     return false;
+}
+
+void topology_move(struct topology *t, uint32_t pod, uint32_t shape, uint32_t node, int change)
+{
+    const struct snapshot *s = t->p->snap;
+    const struct shape *sh = &t->p->shapes.v[shape];
+    const struct lclass *c = &t->p->classes.v[sh->lclass];
+
+    if (!t->any || !s->nodes[node].node)
+        return;
+    if (change < 0)
+        bit_set(t->in_round, pod);
+    else
+        bit_clear(t->in_round, pod);
+    for (uint32_t i = 0; i < c->selected.n && !s->pods[pod].terminating; i++)
+        if (node_matches(t, &t->groups.v[c->selected.v[i]], node))
+            count_at(t, c->selected.v[i], node, /* host_fallback= */ true, change);
+    for (uint32_t i = 0; i < t->unselective.n && !s->pods[pod].terminating; i++) {
+        const struct topo_group *g = &t->groups.v[t->unselective.v[i]];
+
+        if (has_namespace(g, c->ns) && node_matches(t, g, node))
+            count_at(t, t->unselective.v[i], node, /* host_fallback= */ true, change);
+    }
+    for (uint32_t i = 0; i < sh->n_inverse_owned; i++)
+        count_at(t, sh->inverse_owned[i], node, /* host_fallback= */ false, change);
+}
+
+static void count_bound(struct topology *t, uint32_t group, const struct lclass *c)
+{
+    for (uint32_t i = 0; i < c->bound.n; i++) {
+        uint32_t node = c->bound.v[i].node;
+
+        if (t->p->snap->nodes[node].node && !bit_test(t->in_round, c->bound.v[i].pod) &&
+            node_matches(t, &t->groups.v[group], node))
+            count_at(t, group, node, /* host_fallback= */ true, 1);
+    }
 }
 
 /* Visits the label classes that might be selected: by label where the selector names one, else all. */
@@ -235,17 +281,25 @@ static uint32_t find_or_make(struct topology *t, struct topo_group *g)
 
     if (ix != MAP_NONE)
         return ix;
+    assert(!t->logging); /* a group that comes to be is not undone */
     const struct label_key *k = &t->p->space.keys.v[g->key];
     g->is_host = g->key == t->p->host_key;
     g->counts = arena_new_array(t->p->arena, int32_t, k->n_vals);
+    g->support = arena_new_array(t->p->arena, int32_t, k->n_vals);
+    g->seeded = arena_new_array(t->p->arena, uint64_t, k->n_words);
     g->known = arena_new_array(t->p->arena, uint64_t, k->n_words);
     ix = t->groups.n;
     strmap_put(ids, id, ix);
     if (!g->is_host) {
         topology_seed_domains(t, g);
+        bits_copy(g->known, g->seeded, k->n_words);
         add_node_domains(t, g);
     }
     vec_push(&t->groups, *g);
+    if (g->leans)
+        vec_push(&t->leaning, ix);
+    if (!g->inverse && !g->selector.present)
+        vec_push(&t->unselective, ix);
     attach_classes(t, ix);
     return ix;
 }
@@ -373,7 +427,7 @@ static void own(struct topology *t, uint32_t variant, uint32_t group)
     vec_push(&v->groups, (struct owned_group){group, self});
 }
 
-void topology_prepare(struct topology *t, uint32_t variant)
+static void make_groups(struct topology *t, uint32_t variant)
 {
     struct variant *v = &t->p->variants.v[variant];
     const struct podspec *spec = t->p->shapes.v[v->shape].spec;
@@ -381,7 +435,7 @@ void topology_prepare(struct topology *t, uint32_t variant)
 
     if (v->topology_ready)
         return;
-    v->topology_ready = true;
+    v->topology_ready = true; /* the pointer holds: making groups adds no variants */
     for (uint32_t i = 0; i < v->n_spreads; i++)
         own(t, variant, spread_group(t, v, &spec->spreads[v->spreads[i]]));
     for (uint32_t i = 0; i < spec->aff_required.n; i++)
@@ -392,6 +446,25 @@ void topology_prepare(struct topology *t, uint32_t variant)
         own(t, variant, affinity_group(t, &spec->anti_required.v[i], ns, v->tol_set, TOPO_ANTI, false));
     for (uint32_t i = 0; i < v->n_anti; i++)
         own(t, variant, affinity_group(t, &spec->anti_preferred.v[v->anti[i]], ns, v->tol_set, TOPO_ANTI, false));
+}
+
+void topology_prepare_all(struct topology *t)
+{
+    for (uint32_t i = 0; i < t->p->shapes.n && t->any; i++)
+        for (uint32_t v = t->p->shapes.v[i].variant; v != NONE; v = variant_next(t->p, v))
+            make_groups(t, v);
+}
+
+void topology_prepare(struct topology *t, uint32_t variant)
+{
+    struct variant *v = &t->p->variants.v[variant];
+
+    if (v->live_in == t->round)
+        return;
+    v->live_in = t->round;
+    make_groups(t, variant);
+    for (uint32_t i = 0; i < v->groups.n; i++)
+        t->groups.v[v->groups.v[i].group].live_in = t->round;
 }
 
 /* --- start ----------------------------------------------------------------------------------------------------------- */
@@ -408,16 +481,20 @@ static void index_nodes(struct topology *t)
 
     t->node_rs = arena_new_array(p->arena, uint32_t, s->n_nodes);
     t->node_taints = arena_new_array(p->arena, uint32_t, s->n_nodes);
+    t->node_host = arena_new_array(p->arena, uint32_t, s->n_nodes);
+    t->node_gone = arena_new_array(p->arena, uint64_t, BITS_WORDS(s->n_nodes));
     for (uint32_t i = 0; i < s->n_nodes; i++) {
         const struct node *n = s->nodes[i].node;
         uint32_t count;
+        sym host;
 
         if (!n)
             continue;
         const struct label *l = lset_get(s->syms, n->labels, &count);
+        sym name = sym_of(s->syms, n->name);
         t->node_rs[i] = rs_of_labels(&p->space, l, count);
         t->node_taints[i] = problem_taint_set(p, &n->taints);
-        u64map_put(&t->node_of_sym, sym_of(s->syms, n->name).v, i);
+        t->node_host[i] = topology_host(t, lset_value(s->syms, n->labels, SYM(HOST), &host) ? host : name);
     }
 }
 
@@ -432,7 +509,7 @@ static void index_bound_pods(struct topology *t)
             if (s->pods[ix].terminating || bit_test(t->in_round, ix))
                 continue;
             uint32_t c = lclass_of_pod(t->p, &s->pods[ix]);
-            vec_push(&t->p->classes.v[c].bound, ix);
+            vec_push(&t->p->classes.v[c].bound, (struct bound_pod){ix, i});
         }
 }
 
@@ -489,7 +566,7 @@ static void make_inverse_groups(struct topology *t)
                 continue;
             for (uint32_t k = 0; k < pod->spec->anti_required.n; k++)
                 count_at(t, affinity_group(t, &pod->spec->anti_required.v[k], pod->ns, no_tol, TOPO_ANTI, true), i,
-                         /* host_fallback= */ false);
+                         /* host_fallback= */ false, 1);
         }
     for (uint32_t i = 0; i < p->shapes.n; i++) {
         struct shape *sh = &p->shapes.v[i];
@@ -506,7 +583,7 @@ void topology_init(struct topology *t, struct problem *p)
 {
     const struct snapshot *s = p->snap;
 
-    *t = (struct topology){.p = p};
+    *t = (struct topology){.p = p, .round = 1};
     for (uint32_t i = 0; i < p->shapes.n && !t->any; i++)
         t->any = spec_has_topology(p->shapes.v[i].spec);
     for (uint32_t i = 0; i < s->n_nodes && !t->any; i++)
@@ -538,10 +615,12 @@ void topology_fini(struct topology *t)
     u64map_fini(&t->host_counts);
     vec_fini(&t->hosts);
     u64map_fini(&t->host_of_sym);
-    u64map_fini(&t->node_of_sym);
     for (uint32_t i = 0; t->domains && i < t->p->space.keys.n; i++)
         vec_fini(&t->domains[i].tainted);
     u64map_fini(&t->classes_with);
     vec_fini(&t->links);
+    vec_fini(&t->log);
+    vec_fini(&t->unselective);
+    vec_fini(&t->leaning);
     vec_fini(&t->namespaces);
 }

@@ -9,6 +9,8 @@ static void share_objects(struct build *b)
 
     s->pools = o->pools.v;
     s->n_pools = o->pools.n;
+    s->node_classes = o->classes.v;
+    s->n_node_classes = o->classes.n;
     s->pods = o->pods.v;
     s->n_pods = o->pods.n;
     s->daemons = o->daemons.v;

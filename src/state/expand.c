@@ -2,8 +2,8 @@
  * bring along become claims. A pod belongs to the workload its controller names; a ReplicaSet's pods belong to the
  * Deployment behind it, also when the ReplicaSet itself is not in the input. */
 
+#include "model/evict.h"
 #include "state/build.h"
-#include "state/evict.h"
 
 struct owners {
     struct u64map by_name[4]; /* Deployment, ReplicaSet, StatefulSet, Job: (namespace, name) -> workload */
@@ -119,6 +119,8 @@ static void add_pod(struct build *b, const struct workload *w, str name)
                               .owner = owner[w->kind - OBJ_DEPLOYMENT],
                               .owner_name = sym_of(b->syms, w->name),
                               .do_not_disrupt = w->do_not_disrupt,
+                              .deletion_cost = w->deletion_cost,
+                              .priority = w->priority,
                               .foreign_scheduler = w->foreign_scheduler,
                           });
     vec_push(&b->o->pod_owner_kinds, sym_of(b->syms, str_c(object_kind_name(w->kind))));

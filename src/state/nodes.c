@@ -1,8 +1,8 @@
 /* State nodes: a Node and a NodeClaim with the same provider id are one machine. What a machine is called, which
  * labels, taints and sizes it has depends on how far its registration got (scheduling 7). */
 
+#include "model/evict.h"
 #include "state/build.h"
-#include "state/evict.h"
 
 #define ONE 1000 /* of a resource that is counted */
 

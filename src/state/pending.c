@@ -1,8 +1,8 @@
 /* Which pods wait for a place: pending ones that pass validation, then those on nodes that are going away. */
 
 #include "base/sb.h"
+#include "model/evict.h"
 #include "state/build.h"
-#include "state/evict.h"
 
 typedef VEC(uint32_t) pod_list;
 
@@ -184,6 +184,7 @@ static void collect_pending(struct build *b, pod_list *out)
 
 void build_pending(struct build *b)
 {
+    AUTO(pdb_index) struct pdb_index *pdbs = pdb_index_new(b->s);
     struct snapshot *s = b->s;
     pod_list out = {0};
 
@@ -191,7 +192,7 @@ void build_pending(struct build *b)
     uint32_t n_waiting = out.n;
     for (uint32_t i = 0; i < s->n_nodes; i++)
         for (uint32_t j = 0; s->nodes[i].deleting && j < s->nodes[i].n_pods; j++)
-            if (pod_is_movable(s, &s->pods[s->nodes[i].pods[j]]))
+            if (pod_is_movable(pdbs, &s->pods[s->nodes[i].pods[j]]))
                 vec_push(&out, s->nodes[i].pods[j]);
     s->pending = vec_to_arena(&out, b->arena);
     s->n_pending = out.n;

@@ -59,17 +59,6 @@ static bool requirements_are_valid(const struct build *b, const struct claim_tem
     return true;
 }
 
-static const struct nodeclass *class_of(const struct objects *o, const struct nodeclass_ref *r)
-{
-    for (uint32_t i = 0; i < o->classes.n; i++) {
-        const struct nodeclass *c = &o->classes.v[i];
-
-        if (str_eq(c->name, r->name) && str_eq(c->kind, r->kind) && str_eq(c->group, r->group))
-            return c;
-    }
-    return NULL;
-}
-
 /* A class that is not in the input, or says nothing about itself, is taken for ready. */
 static const char *class_obstacle(const struct nodeclass *c)
 {
@@ -92,7 +81,7 @@ void build_pools(struct build *b)
             objects_note(b->o, "NodePool " STR_FMT ": not used: %s", STR_ARG(p->name), e.msg);
             continue;
         }
-        const char *why = class_obstacle(class_of(b->o, &p->tmpl.class_ref));
+        const char *why = class_obstacle(nodeclass_find(b->o->classes.v, b->o->classes.n, &p->tmpl.class_ref));
         if (!why)
             continue;
         p->ready = COND_FALSE;

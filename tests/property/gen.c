@@ -1,63 +1,35 @@
-/* property-gen - a random cluster from a seed: every feature that placement knows, small enough to check in bulk.
- *
- *     property-gen SEED > cluster.json            the objects
- *     property-gen SEED --types > types.json      the instance types they live on
- *     property-gen SEED --settings                settings for plan, one KEY=VALUE per line
- */
+/* A random cluster from a seed: every feature that placement knows, small enough to check in bulk. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sb.h"
+#include "gen.h"
 
-#include "../support/emit.h"
-
-#define ZONE "topology.kubernetes.io/zone"
-#define HOST "kubernetes.io/hostname"
-#define CT "karpenter.sh/capacity-type"
-#define FAMILY "karpenter.kwok.sh/instance-family"
-#define CPU "karpenter.kwok.sh/instance-cpu"
 #define TEAM "example.com/team"
 #define DRIVER "disk.csi.example.com"
-#define MAX_POOLS 3
-#define MAX_NODES 8
+#define DISRUPTION(after)                                                                                              \
+    "\"consolidateAfter\":\"" after                                                                                    \
+    "\",\"consolidationPolicy\":\"WhenEmptyOrUnderutilized\",\"budgets\":[{\"nodes\":\"100%\"}]"
 
-static const char *const zones[] = {"zone-a", "zone-b", "zone-c"};
-static const char *const families[] = {"c", "m", "r"};
-static const uint32_t gib_per_cpu[] = {2, 4, 8};
-static const uint32_t cpus[] = {2, 4, 8, 16};
+const char *const zones[N_ZONES] = {"zone-a", "zone-b", "zone-c"};
+const char *const families[N_FAMILIES] = {"c", "m", "r"};
+const uint32_t gib_per_cpu[N_FAMILIES] = {2, 4, 8};
+const uint32_t cpus[N_CPUS] = {2, 4, 8, 16};
+const char *const capacity_types[N_CAPACITY_TYPES] = {"spot", "on-demand"};
 static const char *const teams[] = {"red", "blue"};
-static const char *const capacity_types[] = {"spot", "on-demand"};
 static const char *const arches[] = {"amd64", "arm64"};
 
-struct gen {
-    struct emitter e;
-    struct rng rng;
-    uint32_t n_pools, n_apps, n_volumes;
-    struct {
-        char name[24];
-        const char *team; /* label, or NULL */
-        bool tainted;
-    } pools[MAX_POOLS];
-    uint32_t n_nodes;
-    char nodes[MAX_NODES][16];
-};
-
-static uint32_t below(struct gen *g, uint32_t n)
+uint32_t below(struct gen *g, uint32_t n)
 {
     return rng_below(&g->rng, n);
 }
 
-static bool chance(struct gen *g, uint32_t percent)
+bool chance(struct gen *g, uint32_t percent)
 {
     return below(g, 100) < percent;
 }
 
-#define PICK(g, array) ((array)[below((g), (uint32_t)ARRAY_LEN(array))])
-
-/* Appends an item to a comma-separated list. */
-PRINTF(2, 3) static void item(struct sb *b, const char *fmt, ...);
-static void item(struct sb *b, const char *fmt, ...)
+void item(struct sb *b, const char *fmt, ...)
 {
     va_list ap;
     char text[1024];
@@ -70,9 +42,25 @@ static void item(struct sb *b, const char *fmt, ...)
     sb_c(b, text);
 }
 
-static const char *text(struct sb *b)
+const char *text(struct sb *b)
 {
     return b->n ? sb_cstr(b) : "";
+}
+
+void machine(struct machine *m, uint32_t family, uint32_t cpu)
+{
+    (void)snprintf(m->type, sizeof(m->type), "%s-%ux-amd64-linux", families[family], cpu);
+    (void)snprintf(
+        m->labels, sizeof(m->labels),
+        "\"" CPU "\":\"%u\",\"" FAMILY
+        "\":\"%s\",\"karpenter.kwok.sh/instance-memory\":\"%uGi\",\"karpenter.kwok.sh/instance-size\":\"%ux\"",
+        cpu, families[family], cpu * gib_per_cpu[family], cpu);
+    (void)snprintf(m->capacity, sizeof(m->capacity),
+                   "\"cpu\":\"%u\",\"memory\":\"%uGi\",\"ephemeral-storage\":\"20Gi\",\"pods\":\"%u\"", cpu,
+                   cpu * gib_per_cpu[family], 8 * cpu);
+    (void)snprintf(m->allocatable, sizeof(m->allocatable),
+                   "\"cpu\":\"%um\",\"memory\":\"%uMi\",\"ephemeral-storage\":\"20Gi\",\"pods\":\"%u\"",
+                   cpu * 1000 - 100, cpu * gib_per_cpu[family] * 1024 - 10, 8 * cpu);
 }
 
 /* {"key":…,"operator":…,"values":[…]} about something that some nodes have and others do not. */
@@ -111,11 +99,14 @@ static void expression(struct gen *g, struct sb *b, bool for_pool)
     }
 }
 
+/* In a crowd one pool is open to everybody, so that every domain can be had without tolerating anything. Otherwise the
+ * domains of a shared anti-affinity group are those of the pod that came first (quirk, scheduling 13.1), which a
+ * question and a plan from scratch may not agree upon. */
 static void pool(struct gen *g, uint32_t ix)
 {
     struct sb reqs = {0}, limits = {0};
     char labels[64] = "", name[16];
-    bool tainted = chance(g, 25), soft = chance(g, 40);
+    bool open = g->crowded && ix == 0, tainted = chance(g, 25) && !open, soft = chance(g, 40);
 
     (void)snprintf(name, sizeof(name), "pool-%u", ix);
     memcpy(g->pools[ix].name, name, sizeof(name));
@@ -123,7 +114,7 @@ static void pool(struct gen *g, uint32_t ix)
     g->pools[ix].tainted = tainted;
     if (g->pools[ix].team)
         (void)snprintf(labels, sizeof(labels), "\"" TEAM "\":\"%s\"", g->pools[ix].team);
-    for (uint32_t n = below(g, 3); n > 0; n--)
+    for (uint32_t n = open ? 0 : below(g, 3); n > 0; n--)
         expression(g, &reqs, /* for_pool= */ true);
     if (chance(g, 20))
         item(&reqs, "{\"key\":\"node.kubernetes.io/instance-type\",\"operator\":\"Exists\",\"minValues\":%u}",
@@ -131,7 +122,7 @@ static void pool(struct gen *g, uint32_t ix)
     if (chance(g, 10))
         item(&reqs, "{\"key\":\"" FAMILY "\",\"operator\":\"Exists\",\"minValues\":2}");
     if (chance(g, 25))
-        item(&limits, "\"cpu\":\"%u\"", 8 + below(g, 60));
+        item(&limits, "\"cpu\":\"%u\"", 8 + below(g, g->crowded ? 400 : 60));
     if (chance(g, 10))
         item(&limits, "\"memory\":\"%uGi\"", 32 + below(g, 200));
     if (chance(g, 10))
@@ -147,6 +138,7 @@ static void pool(struct gen *g, uint32_t ix)
             .taints = tainted ? (soft ? "{\"key\":\"dedicated\",\"value\":\"x\",\"effect\":\"PreferNoSchedule\"}"
                                       : "{\"key\":\"dedicated\",\"value\":\"x\",\"effect\":\"NoSchedule\"}")
                               : NULL,
+            .disruption = g->crowded ? (chance(g, 40) ? DISRUPTION("300s") : DISRUPTION("0s")) : NULL,
             .startup_taints = chance(g, 15) ? "{\"key\":\"example.com/starting\",\"effect\":\"NoExecute\"}" : NULL,
         });
     sb_fini(&reqs);
@@ -305,6 +297,24 @@ static void pod(struct gen *g, struct emit_pod *p, const char *spec, bool volume
     sb_fini(&all);
 }
 
+/* A node with room for the pod; NULL: it waits. */
+static const char *home(struct gen *g, uint32_t cpu_m, uint32_t mem_mi)
+{
+    uint32_t start = below(g, g->n_nodes);
+    bool waits = chance(g, 10);
+
+    for (uint32_t i = 0; i < g->n_nodes && !waits; i++) {
+        struct gen_node *n = &g->nodes[(start + i) % g->n_nodes];
+
+        if (n->cpu_m < cpu_m || n->mem_mi < mem_mi)
+            continue;
+        n->cpu_m -= cpu_m;
+        n->mem_mi -= mem_mi;
+        return n->name;
+    }
+    return NULL;
+}
+
 static void app(struct gen *g, uint32_t ix)
 {
     static const uint32_t cpu_m[] = {0, 50, 100, 250, 500, 1000, 1500, 3000, 7000, 20000};
@@ -328,8 +338,9 @@ static void app(struct gen *g, uint32_t ix)
         p.requests = "\"ephemeral-storage\":\"2Gi\"";
     for (uint32_t i = 0; i < replicas; i++) {
         (void)snprintf(pod_name, sizeof(pod_name), "%s-%u", name, i);
-        p.node = NULL;
-        pod(g, &p, text(&spec), volume, bound);
+        p.node = g->crowded ? home(g, p.cpu_m, p.mem_mi) : NULL;
+        if (p.node || !g->crowded || chance(g, 50))
+            pod(g, &p, text(&spec), volume, bound);
     }
     sb_fini(&spec);
 }
@@ -366,11 +377,13 @@ static void csi_node(struct gen *g, const char *node)
                   node, 1 + below(g, 4));
 }
 
-static void bound_pods(struct gen *g, const char *node, uint32_t cpu)
+static void bound_pods(struct gen *g, struct gen_node *home, uint32_t cpu)
 {
+    const char *node = home->name;
+
     for (uint32_t n = below(g, 4); n > 0; n--) {
         char name[32], labels[64], spec[400] = "";
-        uint32_t a = below(g, g->n_apps);
+        uint32_t a = below(g, g->n_apps), cpu_m;
 
         (void)snprintf(name, sizeof(name), "old-%s-%u", node, n);
         (void)snprintf(labels, sizeof(labels), "\"app\":\"app-%u\",\"revision\":\"%u\"", a, below(g, 2));
@@ -380,13 +393,12 @@ static void bound_pods(struct gen *g, const char *node, uint32_t cpu)
                 "\"affinity\":{\"podAntiAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{\"topologyKey\":\"%s\","
                 "\"labelSelector\":{\"matchLabels\":{\"app\":\"app-%u\"}}}]}}",
                 chance(g, 50) ? HOST : ZONE, below(g, g->n_apps));
+        cpu_m = cpu * 50 * (1 + below(g, 5));
+        home->cpu_m -= cpu_m;
+        home->mem_mi -= 256;
         pod(g,
-            &(struct emit_pod){.ns = "default",
-                               .name = name,
-                               .labels = labels,
-                               .node = node,
-                               .cpu_m = cpu * 50 * (1 + below(g, 5)),
-                               .mem_mi = 256},
+            &(struct emit_pod){
+                .ns = "default", .name = name, .labels = labels, .node = node, .cpu_m = cpu_m, .mem_mi = 256},
             spec, chance(g, 15), /* bound_volume= */ true);
     }
 }
@@ -394,33 +406,23 @@ static void bound_pods(struct gen *g, const char *node, uint32_t cpu)
 static void node(struct gen *g, uint32_t ix)
 {
     uint32_t f = below(g, 3), cpu = PICK(g, cpus), p = below(g, g->n_pools), kind = below(g, 10);
-    char type[32], labels[256], capacity[128], allocatable[128];
-    char *name = g->nodes[ix];
-    struct sb extra = {0};
+    char *name = g->nodes[ix].name;
+    struct machine m;
+    struct sb labels = {0};
 
-    (void)snprintf(name, sizeof(g->nodes[ix]), "node-%u", ix);
-    (void)snprintf(type, sizeof(type), "%s-%ux-amd64-linux", families[f], cpu);
-    item(&extra,
-         "\"" CPU "\":\"%u\",\"" FAMILY
-         "\":\"%s\",\"karpenter.kwok.sh/instance-memory\":\"%uGi\",\"karpenter.kwok.sh/instance-size\":\"%ux\"",
-         cpu, families[f], cpu * gib_per_cpu[f], cpu);
+    (void)snprintf(name, sizeof(g->nodes[ix].name), "node-%u", ix);
+    machine(&m, f, cpu);
+    item(&labels, "%s", m.labels);
     if (g->pools[p].team)
-        item(&extra, "\"" TEAM "\":\"%s\"", g->pools[p].team);
-    (void)snprintf(labels, sizeof(labels), "%s", text(&extra));
-    (void)snprintf(capacity, sizeof(capacity),
-                   "\"cpu\":\"%u\",\"memory\":\"%uGi\",\"ephemeral-storage\":\"20Gi\",\"pods\":\"%u\"", cpu,
-                   cpu * gib_per_cpu[f], 8 * cpu);
-    (void)snprintf(allocatable, sizeof(allocatable),
-                   "\"cpu\":\"%um\",\"memory\":\"%uMi\",\"ephemeral-storage\":\"20Gi\",\"pods\":\"%u\"",
-                   cpu * 1000 - 100, cpu * gib_per_cpu[f] * 1024 - 10, 8 * cpu);
+        item(&labels, "\"" TEAM "\":\"%s\"", g->pools[p].team);
     struct emit_node n = {.name = name,
                           .pool = g->pools[p].name,
-                          .type = type,
+                          .type = m.type,
                           .zone = PICK(g, zones),
                           .capacity_type = PICK(g, capacity_types),
-                          .labels = labels,
-                          .capacity = capacity,
-                          .allocatable = allocatable,
+                          .labels = text(&labels),
+                          .capacity = m.capacity,
+                          .allocatable = m.allocatable,
                           .unmanaged = kind == 0,
                           .claim_only = kind == 1,
                           .uninitialized = kind == 2,
@@ -429,13 +431,19 @@ static void node(struct gen *g, uint32_t ix)
         n.taints = "{\"key\":\"dedicated\",\"value\":\"x\",\"effect\":\"NoSchedule\"}";
     if (n.uninitialized || n.claim_only)
         n.startup_taints = "{\"key\":\"example.com/starting\",\"effect\":\"NoExecute\"}";
+    if (g->crowded && kind > 3 && chance(g, 70))
+        n.conditions = EMIT_CONDITION("Consolidatable", "Consolidatable", "2026-01-15T11:58:00Z");
+    if (g->crowded && chance(g, 40))
+        n.claim_status = "\"lastPodEventTime\":\"2026-01-15T11:59:00Z\"";
     emit_node(&g->e, &n);
     if (!n.claim_only) {
+        g->nodes[ix].cpu_m = cpu * 1000 - 100;
+        g->nodes[ix].mem_mi = cpu * gib_per_cpu[f] * 1024 - 10;
         if (chance(g, 40))
             csi_node(g, name);
-        bound_pods(g, name, cpu);
+        bound_pods(g, &g->nodes[ix], cpu);
     }
-    sb_fini(&extra);
+    sb_fini(&labels);
 }
 
 static void fixed_objects(struct gen *g)
@@ -451,13 +459,8 @@ static void fixed_objects(struct gen *g)
         g->e.out);
 }
 
-static void objects(struct gen *g)
+static void write_objects(struct gen *g, uint32_t n_daemons)
 {
-    uint32_t n_daemons = below(g, 4);
-
-    g->n_pools = 1 + below(g, MAX_POOLS);
-    g->n_nodes = below(g, MAX_NODES + 1);
-    g->n_apps = 1 + below(g, 10);
     fixed_objects(g);
     for (uint32_t i = 0; i < g->n_pools; i++)
         pool(g, i);
@@ -467,6 +470,16 @@ static void objects(struct gen *g)
         node(g, i);
     for (uint32_t i = 0; i < g->n_apps; i++)
         app(g, i);
+}
+
+static void objects(struct gen *g)
+{
+    uint32_t n_daemons = below(g, 4);
+
+    g->n_pools = 1 + below(g, MAX_POOLS);
+    g->n_nodes = below(g, MAX_NODES + 1);
+    g->n_apps = 1 + below(g, 10);
+    write_objects(g, n_daemons);
 }
 
 static void type(struct gen *g, uint32_t f, uint32_t cpu, const char *arch)
@@ -483,6 +496,16 @@ static void type(struct gen *g, uint32_t f, uint32_t cpu, const char *arch)
                      "{\"key\":\"" ZONE "\",\"operator\":\"In\",\"values\":[\"%s\"]}]}",
                      price * (c == 0 ? 0.5 + 0.2 * rng_unit(&g->rng) : 1), chance(g, 88) ? "true" : "false",
                      capacity_types[c], zones[z]);
+    if (g->crowded && chance(g, 20)) {
+        uint32_t z = below(g, N_ZONES);
+
+        item(&offers,
+             "{\"Price\":%.6f,\"Available\":true,\"ReservationCapacity\":%u,\"Requirements\":[{\"key\":\"" CT
+             "\",\"operator\":\"In\",\"values\":[\"reserved\"]},{\"key\":\"" ZONE
+             "\",\"operator\":\"In\",\"values\":[\"%s\"]},"
+             "{\"key\":\"karpenter.kwok.sh/reservation-id\",\"operator\":\"In\",\"values\":[\"res-%u\"]}]}",
+             price / 1000, below(g, 4), zones[z], below(g, 3));
+    }
     (void)fprintf(
         g->e.out,
         "{\"name\":\"%s-%ux-%s-linux\",\"architecture\":\"%s\",\"operatingSystems\":[\"linux\"],\"resources\":{\"cpu\":\"%u\","
@@ -511,25 +534,43 @@ static void settings(struct gen *g)
         (void)fputs("PREFERENCE_POLICY=Ignore\n", g->e.out);
     if (chance(g, 25))
         (void)fputs("MIN_VALUES_POLICY=BestEffort\n", g->e.out);
+    if (chance(g, 50))
+        (void)fputs("FEATURE_GATES=SpotToSpotConsolidation=true\n", g->e.out);
 }
 
-int main(int argc, char **argv)
+/* A cluster that is in use: many nodes, and pods of every kind on them, whether they would be allowed there or not. */
+static void crowd(struct gen *g)
+{
+    g->crowded = true;
+    g->n_pools = 1 + below(g, MAX_POOLS);
+    g->n_nodes = 5 + below(g, CROWD_NODES - 4);
+    g->n_apps = 1 + below(g, chance(g, 50) ? 40 : 10);
+    write_objects(g, below(g, 4));
+}
+
+static void crowd_types(struct gen *g)
+{
+    g->crowded = true;
+    types(g);
+}
+
+static const struct {
+    const char *option;
+    void (*write)(struct gen *g);
+} parts[] = {{"", objects},        {"--types", types}, {"--settings", settings},
+             {"--steady", steady}, {"--crowd", crowd}, {"--crowd-types", crowd_types}};
+
+bool gen_write(FILE *out, uint64_t seed, const char *part)
 {
     struct gen g = {0};
-    int64_t seed;
 
-    if (argc < 2 || argc > 3 || !str_to_i64(str_c(argv[1]), &seed)) {
-        (void)fputs("usage: property-gen SEED [--types | --settings]\n", stderr);
-        return 2;
+    for (uint32_t i = 0; i < ARRAY_LEN(parts); i++) {
+        if (strcmp(part, parts[i].option))
+            continue;
+        emit_init(&g.e, out, seed);
+        rng_init(&g.rng, seed * 4 + i);
+        parts[i].write(&g);
+        return true;
     }
-    const char *part = argc == 3 ? argv[2] : "";
-    emit_init(&g.e, stdout, (uint64_t)seed);
-    rng_init(&g.rng, (uint64_t)seed * 4 + (strcmp(part, "--types") == 0 ? 1 : strcmp(part, "--settings") == 0 ? 2 : 0));
-    if (strcmp(part, "--types") == 0)
-        types(&g);
-    else if (strcmp(part, "--settings") == 0)
-        settings(&g);
-    else
-        objects(&g);
-    return fflush(stdout) ? 1 : 0;
+    return false;
 }

@@ -17,6 +17,18 @@ static const struct {
     {"np", "karpenter.sh/nodepool"},
 };
 
+/* Annotations, where they are named in note= and claimnote=. */
+static const struct {
+    const char *word, *key;
+} notes[] = {
+    {"dnd", "karpenter.sh/do-not-disrupt"},
+    {"cost", "controller.kubernetes.io/pod-deletion-cost"},
+    {"hash", "karpenter.sh/nodepool-hash"},
+    {"hashversion", "karpenter.sh/nodepool-hash-version"},
+    {"classhash", "karpenter.k8s.aws/ec2nodeclass-hash"},
+    {"classversion", "karpenter.k8s.aws/ec2nodeclass-hash-version"},
+};
+
 _Noreturn void builder_wrong(const char *what, str where)
 {
     (void)fprintf(stderr, "builder: %s: " STR_FMT "\n", what, STR_ARG(where));
@@ -138,6 +150,44 @@ void map_of(struct emit *e, const char *name, str text, bool labels)
         jw_key_str(&e->w, labels ? builder_key(key) : key);
         jw_str(&e->w, labels ? value_of(e, val) : val);
     }
+    jw_end(&e->w);
+}
+
+static str note_key(str word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(notes); i++)
+        if (str_is(word, notes[i].word))
+            return str_c(notes[i].key);
+    return word;
+}
+
+void notes_of(struct emit *e, str text)
+{
+    str one, key, val;
+
+    if (!text.n)
+        return;
+    open_map(e, "annotations");
+    while (part(&text, ',', &one)) {
+        (void)str_cut(one, '=', &key, &val);
+        jw_key_str(&e->w, note_key(key));
+        jw_str(&e->w, val);
+    }
+    jw_end(&e->w);
+}
+
+str time_of(struct emit *e, str text)
+{
+    return text.n > 8 ? text : arena_printf(e->b->a, "2026-01-15T" STR_FMT "Z", STR_ARG(text));
+}
+
+void condition(struct emit *e, const char *type, str status, str since)
+{
+    jw_map(&e->w);
+    member(e, "type", str_c(type));
+    member(e, "status", status);
+    member(e, "reason", str_c(type));
+    member(e, "lastTransitionTime", time_of(e, since));
     jw_end(&e->w);
 }
 
@@ -286,8 +336,7 @@ void metadata(struct emit *e, str ns, str name)
            arena_printf(e->b->a, "2026-01-15T%02u:%02u:%02uZ", s / 3600 % 12, s / 60 % 60, s % 60));
     if (has(e, "label"))
         map_of(e, "labels", get(e, "label"), /* labels= */ true);
-    if (has(e, "note"))
-        map_of(e, "annotations", get(e, "note"), /* labels= */ false);
+    notes_of(e, get(e, "note"));
     if (has(e, "deleting"))
         member(e, "deletionTimestamp", STR("2026-01-15T11:59:00Z"));
     owner_of(e);

@@ -39,6 +39,9 @@ void open_list(struct emit *e, const char *key);
 void member(struct emit *e, const char *key, str val);
 void count(struct emit *e, const char *key, str val);
 void map_of(struct emit *e, const char *name, str text, bool labels); /* "a=1,b=2"; labels: with short forms */
+void notes_of(struct emit *e, str text); /* "dnd=true,cost=5": annotations; none: nothing */
+str time_of(struct emit *e, str text);   /* "11:59:50" of the scenario's day, or in full */
+void condition(struct emit *e, const char *type, str status, str since);
 str value_of(struct emit *e, str v);
 void values_of(struct emit *e, str vals);
 void exprs_of(struct emit *e, str text);

@@ -8,21 +8,67 @@
 
 static void class_ref(struct emit *e)
 {
+    bool ec2 = has(e, "ec2");
+
     open_map(e, "nodeClassRef");
-    member(e, "group", STR("karpenter.test.sh"));
-    member(e, "kind", STR("TestNodeClass"));
+    member(e, "group", ec2 ? STR("karpenter.k8s.aws") : STR("karpenter.test.sh"));
+    member(e, "kind", ec2 ? STR("EC2NodeClass") : STR("TestNodeClass"));
     member(e, "name", STR("default"));
     jw_end(&e->w);
 }
 
-static void condition(struct emit *e, const char *type, str status)
+/* The time at which everything was well, unless the line says otherwise. */
+static str since(const struct emit *e, const char *key)
 {
-    jw_map(&e->w);
-    member(e, "type", str_c(type));
-    member(e, "status", status);
-    member(e, "reason", str_c(type));
-    member(e, "lastTransitionTime", STR("2026-01-15T00:00:00Z"));
+    return get(e, key).n ? get(e, key) : STR("00:00:00");
+}
+
+/* "30% | 3 reasons=Empty,Drifted | 0 for=10m at=0 9 * * *": nodes, reasons (none: an empty list), schedule. */
+static void budgets_of_pool(struct emit *e, str text)
+{
+    str one, w, reason;
+
+    open_list(e, "budgets");
+    while (part(&text, '|', &one)) {
+        jw_map(&e->w);
+        (void)part(&one, ' ', &w);
+        member(e, "nodes", w);
+        while (one.n && !str_starts(one, STR("at=")) && part(&one, ' ', &w)) {
+            if (str_starts(w, STR("for="))) {
+                member(e, "duration", str_sub(w, 4, w.n));
+                continue;
+            }
+            open_list(e, "reasons");
+            for (str r = str_sub(w, 8, w.n); part(&r, ',', &reason);)
+                jw_str(&e->w, reason);
+            jw_end(&e->w);
+        }
+        if (one.n)
+            member(e, "schedule", str_sub(one, 3, one.n));
+        jw_end(&e->w);
+    }
     jw_end(&e->w);
+}
+
+static void disruption_of(struct emit *e)
+{
+    open_map(e, "disruption");
+    if (has(e, "after"))
+        member(e, "consolidateAfter", get(e, "after"));
+    if (has(e, "policy"))
+        member(e, "consolidationPolicy", get(e, "policy"));
+    if (has(e, "budget"))
+        budgets_of_pool(e, get(e, "budget"));
+    jw_end(&e->w);
+}
+
+/* expireAfter and terminationGracePeriod of pools and claims. */
+static void lifetime_of(struct emit *e)
+{
+    if (has(e, "expire"))
+        member(e, "expireAfter", get(e, "expire"));
+    if (has(e, "grace"))
+        member(e, "terminationGracePeriod", get(e, "grace"));
 }
 
 static void kind_pool(struct emit *e)
@@ -30,10 +76,12 @@ static void kind_pool(struct emit *e)
     head(e, "karpenter.sh/v1", "NodePool");
     open_map(e, "metadata");
     member(e, "name", e->l->name);
+    notes_of(e, get(e, "note"));
     if (has(e, "deleting"))
         member(e, "deletionTimestamp", STR("2026-01-15T11:59:00Z"));
     jw_end(&e->w);
     open_map(e, "spec");
+    disruption_of(e);
     if (has(e, "weight"))
         count(e, "weight", get(e, "weight"));
     if (has(e, "replicas"))
@@ -50,13 +98,14 @@ static void kind_pool(struct emit *e)
     exprs_of(e, get(e, "req"));
     taints_of(e, "taints", get(e, "taint"));
     taints_of(e, "startupTaints", get(e, "startup"));
+    lifetime_of(e);
     jw_end(&e->w);
     jw_end(&e->w);
     jw_end(&e->w);
     if (has(e, "ready")) {
         open_map(e, "status");
         open_list(e, "conditions");
-        condition(e, "Ready", get(e, "ready"));
+        condition(e, "Ready", get(e, "ready"), STR("00:00:00"));
         jw_end(&e->w);
         jw_end(&e->w);
     }
@@ -69,8 +118,10 @@ static void machine_labels(struct emit *e, bool node)
 
     open_map(e, "labels");
     if (!has(e, "unmanaged")) {
-        member(e, "karpenter.sh/nodepool", has(e, "pool") ? get(e, "pool") : STR("default"));
-        if (!str_contains(text, STR("itype=")) && !str_contains(text, STR("/instance-type="))) /* or it is not seen */
+        if (!has(e, "nopool"))
+            member(e, "karpenter.sh/nodepool", has(e, "pool") ? get(e, "pool") : STR("default"));
+        if (!has(e, "notype") && !str_contains(text, STR("itype=")) &&
+            !str_contains(text, STR("/instance-type="))) /* or it is not seen */
             member(e, "node.kubernetes.io/instance-type", STR("default-instance-type"));
         if (node && !has(e, "unregistered"))
             member(e, "karpenter.sh/registered", STR("true"));
@@ -105,12 +156,37 @@ static void machine_sizes(struct emit *e, str more)
     sizes(e, "allocatable", get(e, "cpu"), get(e, "mem"), more);
 }
 
+/* Launched, registered and initialized as the line says, and nothing happened since. */
+static void claim_conditions(struct emit *e)
+{
+    bool registered = !has(e, "inflight") && !has(e, "unregistered"), initialized = registered && !has(e, "registered");
+
+    open_list(e, "conditions");
+    condition(e, "Launched", has(e, "unlaunched") ? STR("Unknown") : STR("True"), STR("00:00:00"));
+    condition(e, "Registered", registered ? STR("True") : STR("Unknown"), STR("00:00:00"));
+    condition(e, "Initialized", initialized ? STR("True") : STR("Unknown"), since(e, "initialized"));
+    if (initialized && !has(e, "unsettled"))
+        condition(e, "Consolidatable", has(e, "consolidatable") ? get(e, "consolidatable") : STR("True"),
+                  STR("00:00:00"));
+    if (has(e, "drifted"))
+        condition(e, "Drifted", str_is(get(e, "drifted"), "False") ? STR("False") : STR("True"),
+                  str_is(get(e, "drifted"), "False") ? STR("00:00:00") : since(e, "drifted"));
+    if (has(e, "terminating"))
+        condition(e, "InstanceTerminating", STR("True"), STR("00:00:00"));
+    jw_end(&e->w);
+    if (has(e, "lastpod"))
+        member(e, "lastPodEventTime", time_of(e, get(e, "lastpod")));
+}
+
 static void emit_claim(struct emit *e)
 {
     head(e, "karpenter.sh/v1", "NodeClaim");
     open_map(e, "metadata");
     member(e, "name", arena_printf(e->b->a, STR_FMT "%s", STR_ARG(e->l->name), has(e, "inflight") ? "" : "-claim"));
     machine_labels(e, /* node= */ false);
+    notes_of(e, get(e, "claimnote"));
+    if (has(e, "created"))
+        member(e, "creationTimestamp", time_of(e, get(e, "created")));
     if (has(e, "deleting"))
         member(e, "deletionTimestamp", STR("2026-01-15T11:59:00Z"));
     jw_end(&e->w);
@@ -120,8 +196,10 @@ static void emit_claim(struct emit *e)
     exprs_of(e, STR(""));
     taints_of(e, "taints", get(e, "claimtaint"));
     taints_of(e, "startupTaints", get(e, "startup"));
+    lifetime_of(e);
     jw_end(&e->w);
     open_map(e, "status");
+    claim_conditions(e);
     member(e, "providerID", arena_printf(e->b->a, "fake://" STR_FMT, STR_ARG(e->l->name)));
     if (!has(e, "inflight"))
         member(e, "nodeName", e->l->name);
@@ -132,7 +210,7 @@ static void emit_claim(struct emit *e)
 
 /* States: initialized; `registered`, not initialized; `unregistered`; `inflight`: a NodeClaim without a Node;
  * `unmanaged`: a Node without a NodeClaim. */
-static void kind_node(struct emit *e)
+static void emit_node(struct emit *e)
 {
     if (!has(e, "unmanaged"))
         emit_claim(e);
@@ -142,6 +220,7 @@ static void kind_node(struct emit *e)
     open_map(e, "metadata");
     member(e, "name", e->l->name);
     machine_labels(e, /* node= */ true);
+    notes_of(e, get(e, "note"));
     jw_end(&e->w);
     open_map(e, "spec");
     member(e, "providerID", arena_printf(e->b->a, "fake://" STR_FMT, STR_ARG(e->l->name)));
@@ -149,7 +228,34 @@ static void kind_node(struct emit *e)
     jw_end(&e->w);
     open_map(e, "status");
     machine_sizes(e, get(e, "res"));
+    open_list(e, "conditions");
+    condition(e, "Ready", has(e, "notready") ? STR("False") : STR("True"), STR("00:00:00"));
     jw_end(&e->w);
+    jw_end(&e->w);
+    tail(e);
+}
+
+static void kind_node(struct emit *e)
+{
+    const struct line *all = e->l;
+    struct line one = *all;
+
+    if (all->copies == UINT32_MAX) {
+        emit_node(e);
+        return;
+    }
+    e->l = &one;
+    for (uint32_t i = 0; i < all->copies; i++) {
+        one.name = arena_printf(e->b->a, STR_FMT "-%u", STR_ARG(all->name), i);
+        emit_node(e);
+    }
+    e->l = all;
+}
+
+static void kind_nodeclass(struct emit *e)
+{
+    head(e, "karpenter.k8s.aws/v1", "EC2NodeClass");
+    metadata(e, STR(""), e->l->name);
     tail(e);
 }
 
@@ -296,6 +402,11 @@ static void kind_pdb(struct emit *e)
         member(e, "unhealthyPodEvictionPolicy", get(e, "policy"));
     selector_of(e, "selector", get(e, "sel"));
     jw_end(&e->w);
+    if (has(e, "allowed")) {
+        open_map(e, "status");
+        count(e, "disruptionsAllowed", get(e, "allowed"));
+        jw_end(&e->w);
+    }
     tail(e);
 }
 
@@ -428,7 +539,7 @@ bool builder_other_kind(struct emit *e)
         {"class", kind_class}, {"csinode", kind_csinode},
         {"ns", kind_ns},       {"service", kind_service},
         {"pdb", kind_pdb},     {"replicaset", kind_replicaset},
-        {"type", kind_type},
+        {"type", kind_type},   {"nodeclass", kind_nodeclass},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)

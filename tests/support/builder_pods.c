@@ -251,6 +251,8 @@ static void pod_spec(struct emit *e, str node)
         member(e, "nodeName", node);
     if (has(e, "sel"))
         map_of(e, "nodeSelector", get(e, "sel"), /* labels= */ true);
+    if (has(e, "prio"))
+        count(e, "priority", get(e, "prio"));
     if (has(e, "scheduler"))
         member(e, "schedulerName", get(e, "scheduler"));
     tolerations_of(e, get(e, "tol"));
@@ -276,10 +278,12 @@ static void pod_spec(struct emit *e, str node)
     jw_end(&e->w);
 }
 
-static void emit_pod(struct emit *e, str name)
+static void emit_pod(struct emit *e, str name, uint32_t nth)
 {
-    str node = get(e, "node");
+    str node = get(e, "node"), before;
 
+    if (str_cut(node, '#', &before, &(str){0}))
+        node = arena_printf(e->b->a, STR_FMT "%u", STR_ARG(before), nth);
     for (uint32_t i = 0; i < e->b->bound.n; i++)
         if (str_eq(e->b->bound.v[i].pod, name))
             node = e->b->bound.v[i].node;
@@ -290,6 +294,13 @@ static void emit_pod(struct emit *e, str name)
     member(e, "phase", has(e, "phase") ? get(e, "phase") : node.n ? STR("Running") : STR("Pending"));
     if (has(e, "nominated"))
         member(e, "nominatedNodeName", get(e, "nominated"));
+    if (has(e, "start"))
+        member(e, "startTime", time_of(e, get(e, "start")));
+    if (has(e, "notready")) {
+        open_list(e, "conditions");
+        condition(e, "Ready", STR("False"), STR("11:00:00"));
+        jw_end(&e->w);
+    }
     jw_end(&e->w);
     tail(e);
 }
@@ -297,10 +308,10 @@ static void emit_pod(struct emit *e, str name)
 static void kind_pod(struct emit *e)
 {
     if (e->l->copies == UINT32_MAX)
-        emit_pod(e, e->l->name);
+        emit_pod(e, e->l->name, 0);
     else
         for (uint32_t i = 0; i < e->l->copies; i++)
-            emit_pod(e, arena_printf(e->b->a, STR_FMT "-%u", STR_ARG(e->l->name), i));
+            emit_pod(e, arena_printf(e->b->a, STR_FMT "-%u", STR_ARG(e->l->name), i), i);
 }
 
 static void kind_daemon(struct emit *e)

@@ -4,6 +4,7 @@
 #include "checker_int.h"
 
 #include <stdarg.h>
+#include <time.h>
 
 #include "data/reader.h"
 
@@ -18,6 +19,7 @@ struct checker *checker_new(FILE *violations)
     c->a = arena_new(1 << 20);
     c->scratch = arena_new(1 << 16);
     c->out = violations;
+    c->now_ms = (int64_t)time(NULL) * 1000;
     c->res_cpu = resource_ix(c, STR("cpu"));
     c->res_memory = resource_ix(c, STR("memory"));
     c->res_pods = resource_ix(c, STR("pods"));
@@ -44,7 +46,7 @@ void checker_free(struct checker *c)
         c->resources.v,         c->well_known.v,  c->types.v,   c->pools.v,  c->nodes.v,   c->shapes.v,  c->pods.v,
         c->pod_nodes.v,         c->groups.v,      c->daemons.v, c->claims.v, c->volumes.v, c->classes.v, c->csi,
         c->namespaces.v,        c->bad_classes.v, c->reqsets.v, c->lists.v,  c->hosts.v,   c->counts.v,  c->domains.v,
-        c->reservations_left.v, c->daemon_pods.v};
+        c->reservations_left.v, c->daemon_pods.v, c->pdbs.v};
     for (size_t i = 0; i < ARRAY_LEN(arrays); i++)
         free(arrays[i]);
     sb_fini(&c->tmp);
@@ -70,6 +72,11 @@ uint64_t checker_violations(const struct checker *c)
     return c->n_violations;
 }
 
+uint64_t checker_unverified(const struct checker *c)
+{
+    return c->n_unverified;
+}
+
 uint64_t checker_pods(const struct checker *c)
 {
     return c->n_pending;
@@ -83,9 +90,16 @@ bool checker_setting(struct checker *c, const char *key_value, struct err *e)
         return err_set(e, ERR_INVALID, "settings have the form KEY=VALUE, not %s", key_value);
     if (str_is(key, "MIN_VALUES_POLICY"))
         c->best_effort = str_is(value, "BestEffort");
-    else if (str_is(key, "FEATURE_GATES"))
+    else if (str_is(key, "FEATURE_GATES")) {
         c->no_reserved = str_contains(value, STR("ReservedCapacity=false"));
+        c->spot_to_spot = str_contains(value, STR("SpotToSpotConsolidation=true"));
+    }
     return true;
+}
+
+bool checker_now(struct checker *c, const char *rfc3339, struct err *e)
+{
+    return time_read(str_c(rfc3339), &c->now_ms) || err_set(e, ERR_INVALID, "%s is not a time", rfc3339);
 }
 
 static struct ctaints taints_read(struct checker *c, const struct tree *list)
@@ -104,14 +118,60 @@ static struct ctaints taints_read(struct checker *c, const struct tree *list)
     return t;
 }
 
-static str condition(const struct tree *o, const char *type)
+static const struct tree *condition_object(const struct tree *o, const char *type)
 {
     const struct tree *list = tree_at(o, "status", "conditions", NULL);
 
     for (uint32_t i = 0; list && list->kind == TREE_LIST && i < list->n; i++)
         if (str_is(tree_str(tree_get(&list->items[i], "type")), type))
-            return tree_str(tree_get(&list->items[i], "status"));
-    return (str){0};
+            return &list->items[i];
+    return NULL;
+}
+
+static str condition(const struct tree *o, const char *type)
+{
+    return tree_str(tree_get(condition_object(o, type), "status"));
+}
+
+static str annotation(const struct tree *o, const char *key)
+{
+    return tree_str(tree_at(o, "metadata", "annotations", key, NULL));
+}
+
+static void hash_read(struct checker *c, const struct tree *o, str *ret_hash, str *ret_version)
+{
+    *ret_hash = keep(c, annotation(o, "karpenter.sh/nodepool-hash"));
+    *ret_version = keep(c, annotation(o, "karpenter.sh/nodepool-hash-version"));
+}
+
+static struct cbudget budget_read(struct checker *c, const struct tree *t)
+{
+    const struct tree *reasons = tree_get(t, "reasons");
+    struct cbudget b = {.nodes = keep(c, tree_scalar(tree_get(t, "nodes"))),
+                        .schedule = keep(c, tree_str(tree_get(t, "schedule"))),
+                        .any_reason = !reasons};
+
+    b.has_duration = duration_read(tree_str(tree_get(t, "duration")), &b.duration_ms);
+    b.reasons = arena_new_array(c->a, str, (reasons ? reasons->n : 0) + 1);
+    for (uint32_t i = 0; reasons && reasons->kind == TREE_LIST && i < reasons->n; i++)
+        b.reasons[b.n_reasons++] = keep(c, tree_str(&reasons->items[i]));
+    return b;
+}
+
+static void disruption_read(struct checker *c, struct cpool *p, const struct tree *t)
+{
+    const struct tree *budgets = tree_get(t, "budgets");
+    uint32_t n = budgets && budgets->kind == TREE_LIST ? budgets->n : 0;
+    str after = tree_str(tree_get(t, "consolidateAfter"));
+
+    p->never = str_is(after, "Never");
+    (void)duration_read(after, &p->consolidate_after_ms);
+    p->policy = keep(c, tree_str(tree_get(t, "consolidationPolicy")));
+    p->budgets = arena_new_array(c->a, struct cbudget, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        p->budgets[p->n_budgets++] = budget_read(c, &budgets->items[i]);
+    if (!budgets)
+        p->budgets[p->n_budgets++] = (struct cbudget){.nodes = STR("10%"), .any_reason = true};
 }
 
 static str class_id(struct checker *c, str kind, str name)
@@ -127,6 +187,10 @@ static void pool_read(struct checker *c, const struct tree *o)
     struct cpool p = {.name = keep(c, tree_str(tree_at(o, "metadata", "name", NULL))), .node_limit = INT64_MAX};
 
     p.reqs = creqs_of_list(c, tree_get(tspec, "requirements"));
+    p.written = creqs_copy(c, &p.reqs);
+    p.is_static = tree_get(spec, "replicas") != NULL;
+    disruption_read(c, &p, tree_get(spec, "disruption"));
+    hash_read(c, o, &p.hash, &p.hash_version);
     for (uint32_t i = 0; i < p.reqs.n; i++)
         p.has_min_values |= p.reqs.v[i].min_values > 0;
     for (uint32_t i = 0; i < labels.n; i++)
@@ -142,8 +206,8 @@ static void pool_read(struct checker *c, const struct tree *o)
         p.limited |= 1u << r;
         p.limits.v[r] = quantity_parse(tree_scalar(&limits->items[i]));
     }
-    p.usable = !tree_get(spec, "replicas") && !tree_at(o, "metadata", "deletionTimestamp", NULL) &&
-               !str_is(condition(o, "Ready"), "False");
+    p.usable =
+        !p.is_static && !tree_at(o, "metadata", "deletionTimestamp", NULL) && !str_is(condition(o, "Ready"), "False");
     p.class_id = class_id(c, tree_str(tree_get(ref, "kind")), tree_str(tree_get(ref, "name")));
     strmap_put(&c->pool_ix, p.name, c->pools.n);
     vec_push(&c->pools, p);
@@ -181,6 +245,15 @@ static void claim_read(struct checker *c, const struct tree *o)
     rvec_read(c, tree_get(status, "allocatable"), &n->claim_allocatable);
     n->deletion_mark_claim =
         tree_at(o, "metadata", "deletionTimestamp", NULL) || str_is(condition(o, "InstanceTerminating"), "True");
+    n->consolidatable = str_is(condition(o, "Consolidatable"), "True");
+    n->drifted = str_is(condition(o, "Drifted"), "True");
+    n->terminating = str_is(condition(o, "InstanceTerminating"), "True");
+    n->was_initialized = str_is(condition(o, "Initialized"), "True");
+    n->has_grace = tree_get(spec, "terminationGracePeriod") != NULL;
+    hash_read(c, o, &n->hash, &n->hash_version);
+    if (!time_read(tree_str(tree_get(status, "lastPodEventTime")), &n->quiet_since_ms) &&
+        !time_read(tree_str(tree_get(condition_object(o, "Initialized"), "lastTransitionTime")), &n->quiet_since_ms))
+        n->quiet_since_ms = INT64_MIN;
 }
 
 static void node_read(struct checker *c, const struct tree *o)
@@ -198,6 +271,8 @@ static void node_read(struct checker *c, const struct tree *o)
     rvec_read(c, tree_get(status, "capacity"), &n->node_capacity);
     rvec_read(c, tree_get(status, "allocatable"), &n->node_allocatable);
     n->deletion_mark_node = tree_at(o, "metadata", "deletionTimestamp", NULL) != NULL;
+    n->not_ready = !str_is(condition(o, "Ready"), "True");
+    n->guarded = str_is(annotation(o, K_DO_NOT_DISRUPT), "true");
     n->ignored = pooled && (provider.n == 0 ||
                             (!labels_get(&labels, STR(K_ITYPE)).n && !labels_get(&labels, STR(K_INITIALIZED)).n));
     strmap_put(&c->node_by_name, n->node_name, (uint32_t)(n - c->nodes.v));
@@ -220,6 +295,28 @@ static void daemon_pod(struct checker *c, str owner, uint32_t shape)
             return;
     struct daemon_pod d = {keep(c, owner), shape};
     vec_push(&c->daemon_pods, d);
+}
+
+/* do-not-disrupt on a pod: for good, or for so long after it started (spec: lifecycle 1.2). */
+static bool pod_guarded(const struct checker *c, const struct tree *o)
+{
+    str value = annotation(o, K_DO_NOT_DISRUPT);
+    int64_t length_ms, start_ms;
+
+    if (value.n == 0 || str_is(value, "true"))
+        return value.n != 0;
+    if (!duration_read(value, &length_ms) || length_ms <= 0)
+        return false;
+    return !time_read(tree_str(tree_at(o, "status", "startTime", NULL)), &start_ms) || c->now_ms - start_ms < length_ms;
+}
+
+/* Eviction costs more than nothing unless priority and deletion cost are far below zero (spec: lifecycle 1.4). */
+static bool pod_weightless(const struct tree *o)
+{
+    str cost = annotation(o, "controller.kubernetes.io/pod-deletion-cost");
+    str priority = tree_scalar(tree_at(o, "spec", "priority", NULL));
+
+    return 1.0 + json_number(cost) / 134217728.0 + json_number(priority) / 33554432.0 <= 0;
 }
 
 static void pod_read(struct checker *c, const struct tree *o)
@@ -245,6 +342,11 @@ static void pod_read(struct checker *c, const struct tree *o)
         p.role = POD_OTHER;
     else
         p.role = POD_PENDING;
+    p.mirror = owner_of_kind(o, "Node").p != NULL;
+    p.stateful = owner_of_kind(o, "StatefulSet").p != NULL;
+    p.unready = str_is(condition(o, "Ready"), "False");
+    p.guarded = pod_guarded(c, o);
+    p.weightless = pod_weightless(o);
     if (p.daemon)
         daemon_pod(c, owner_of_kind(o, "DaemonSet"), p.shape);
     strmap_put(&c->pod_ix, p.id, c->pods.n);
@@ -358,6 +460,21 @@ static void class_read(struct checker *c, const struct tree *o)
                  class_id(c, tree_str(tree_get(o, "kind")), tree_str(tree_at(o, "metadata", "name", NULL))));
 }
 
+static void pdb_read(struct checker *c, const struct tree *o)
+{
+    const struct tree *spec = tree_get(o, "spec");
+    str ns = tree_str(tree_at(o, "metadata", "namespace", NULL));
+    str most = tree_scalar(tree_get(spec, "maxUnavailable")), least = tree_scalar(tree_get(spec, "minAvailable"));
+    struct cpdb p = {.ns = keep(c, ns.n ? ns : STR("default")),
+                     .name = keep(c, tree_str(tree_at(o, "metadata", "name", NULL))),
+                     .selector = selector_read(c, tree_get(spec, "selector"))};
+
+    p.always_unhealthy = str_is(tree_str(tree_get(spec, "unhealthyPodEvictionPolicy")), "AlwaysAllow");
+    p.never = str_is(most, "0") || str_is(most, "0%") || str_is(least, "100%");
+    p.counted = str_to_i64(tree_scalar(tree_at(o, "status", "disruptionsAllowed", NULL)), &p.allowed);
+    vec_push(&c->pdbs, p);
+}
+
 static void not_modelled(struct checker *c, const struct tree *o)
 {
     (void)o;
@@ -378,6 +495,7 @@ static const struct {
     {"StorageClass", storage_class_read},
     {"CSINode", csinode_read},
     {"Namespace", namespace_read},
+    {"PodDisruptionBudget", pdb_read},
     {"KWOKNodeClass", class_read},
     {"EC2NodeClass", class_read},
     {"Deployment", not_modelled},
@@ -417,4 +535,12 @@ bool checker_plan(struct checker *c, const char *path, struct err *e)
     existing_check(c);
     topology_check(c);
     return true;
+}
+
+bool checker_disruption(struct checker *c, const char *path, struct err *e)
+{
+    c->disrupting = true;
+    cluster_complete(c);
+    shift_begin(c);
+    return plan_read(c, path, e);
 }

@@ -25,6 +25,14 @@ static str text_key(struct checker *c, str raw)
     return (str){arena_memdup(c->scratch, h, sizeof(h), 8), sizeof(h)};
 }
 
+/* A replacement is pinned to spot after its types were chosen and put in order (spec: lifecycle 8.10). */
+static bool only_spot(const struct creqs *r)
+{
+    const struct creq *ct = creqs_get(r, STR(K_CT));
+
+    return ct && !ct->open && ct->n_vals == 1 && str_is(ct->vals[0], "spot");
+}
+
 static uint32_t reqset_of(struct checker *c, str raw)
 {
     str key = text_key(c, raw);
@@ -39,16 +47,17 @@ static uint32_t reqset_of(struct checker *c, str raw)
         s.r = creqs_of_list(c, t);
     else
         checker_fail(c, "requirements cannot be read: %s", e.msg);
-    s.before_reserved = s.r;
+    s.before_narrowed = s.r;
     const struct creq *ct = creqs_get(&s.r, STR(K_CT));
-    if (!c->no_reserved && ct && !ct->open && ct->n_vals == 1 && str_is(ct->vals[0], "reserved") &&
-        creqs_get(&s.r, STR(K_RESERVATION))) {
-        /* A claim with reservations is narrowed to them in the end, its list of types is not (scheduling 18). */
-        s.reserved = true;
-        s.before_reserved = (struct creqs){0};
+    /* A claim with reservations is narrowed to them in the end, its list of types is not (scheduling 18). */
+    s.reserved = !c->no_reserved && ct && !ct->open && ct->n_vals == 1 && str_is(ct->vals[0], "reserved") &&
+                 creqs_get(&s.r, STR(K_RESERVATION));
+    s.pinned = c->disrupting && only_spot(&s.r);
+    if (s.reserved || s.pinned) {
+        s.before_narrowed = (struct creqs){0};
         for (uint32_t i = 0; i < s.r.n; i++)
             if (!str_is(s.r.v[i].key, K_CT) && !str_is(s.r.v[i].key, K_RESERVATION))
-                creqs_add(c, &s.before_reserved, s.r.v[i]);
+                creqs_add(c, &s.before_narrowed, s.r.v[i]);
     }
     s.price = arena_new_array(c->a, double, c->types.n + 1);
     s.compatible = arena_new_array(c->a, uint8_t, c->types.n + 1);
@@ -89,7 +98,7 @@ static bool compatible(struct checker *c, struct reqset *s, uint32_t type)
     str key;
 
     if (!s->compatible[type])
-        s->compatible[type] = creqs_meet(&c->types.v[type].reqs, &s->before_reserved, &key) ? 1 : 2;
+        s->compatible[type] = creqs_meet(&c->types.v[type].reqs, &s->before_narrowed, &key) ? 1 : 2;
     return s->compatible[type] == 1;
 }
 
@@ -114,12 +123,14 @@ uint32_t pod_place(struct checker *c, str raw, uint32_t host, str where)
     str id = json_text(c, raw);
     uint32_t ix = strmap_get(&c->pod_ix, id);
 
-    if (ix == MAP_NONE || (c->pods.v[ix].role != POD_PENDING && c->pods.v[ix].role != POD_MOVING)) {
+    if (ix == MAP_NONE || c->pods.v[ix].role == POD_BOUND || c->pods.v[ix].role == POD_OTHER) {
         if (!c->partial)
             checker_fail(c, STR_FMT ": pod " STR_FMT " was not to be placed", STR_ARG(where), STR_ARG(id));
         return NONE;
     }
     struct cpod *p = &c->pods.v[ix];
+    if (c->disrupting && p->role != POD_LEAVING)
+        return ix; /* waits for a place: every command may have one for it */
     if (p->seen) {
         checker_fail(c, STR_FMT ": pod " STR_FMT " is in the plan twice", STR_ARG(where), STR_ARG(id));
         return NONE;
@@ -232,7 +243,7 @@ static void types_check(struct checker *c, const struct claim *k)
         if (!compatible(c, s, l->v[i]))
             checker_fail(c, "claim of " STR_FMT ": type " STR_FMT " does not meet the requirements", STR_ARG(k->where),
                          STR_ARG(t->name));
-        else if (price == INFINITY && !s->reserved)
+        else if (price == INFINITY && !s->reserved && !s->pinned)
             checker_fail(c, "claim of " STR_FMT ": type " STR_FMT " has nothing on offer", STR_ARG(k->where),
                          STR_ARG(t->name));
         else if (!rvec_fits(c, &need, &t->allocatable, &r))
@@ -241,7 +252,7 @@ static void types_check(struct checker *c, const struct claim *k)
         else if (daemon_port_conflict(c, k, l->v[i]))
             checker_fail(c, "claim of " STR_FMT ": on type " STR_FMT " a daemon holds a host port", STR_ARG(k->where),
                          STR_ARG(t->name));
-        else if (price < before)
+        else if (price < before && !s->pinned)
             checker_fail(c, "claim of " STR_FMT ": type " STR_FMT " is out of price order", STR_ARG(k->where),
                          STR_ARG(t->name));
         before = price;
@@ -431,6 +442,7 @@ static void pods_read(struct checker *c, struct claim *k, str raw)
         else
             c->pods.v[last].next = ix;
         last = ix;
+        c->pods.v[ix].next = NONE;
         rvec_add(c, &k->sum, &c->shapes.v[c->pods.v[ix].shape].requests);
     }
 }
@@ -475,7 +487,7 @@ void claim_check(struct checker *c, str raw)
         checker_fail(c, "claim of " STR_FMT ": no such NodePool, no pods, requirements or types", STR_ARG(k.where));
         return;
     }
-    struct chost h = {.reqset = k.reqset, .pool = k.pool, .first_pod = k.first_pod};
+    struct chost h = {.reqset = k.reqset, .pool = k.pool, .list = k.list, .first_pod = k.first_pod};
     vec_push(&c->hosts, h);
     c->n_new += k.n_pods;
     c->cost += k.price;
@@ -490,4 +502,43 @@ void claim_check(struct checker *c, str raw)
     reservations_check(c, &k);
     if (!c->partial)
         requests_check(c, &k);
+}
+
+double claim_price(struct checker *c, uint32_t host)
+{
+    const struct chost *h = &c->hosts.v[host];
+    const struct type_list *l = &c->lists.v[h->list];
+    double price = l->n ? price_of(c, &c->reqsets.v[h->reqset], l->v[0]) : INFINITY;
+
+    return price == INFINITY ? 0 : price;
+}
+
+/* What a launch of the type may cost at most: the dearest offer of the first capacity type that has any. */
+static double worst_of(struct checker *c, const struct creqs *r, const struct ctype *t)
+{
+    static const char *const order[] = {"reserved", "spot", "on-demand"};
+    double worst = -1;
+    str key;
+
+    for (size_t k = 0; k < ARRAY_LEN(order) && worst < 0; k++)
+        for (uint32_t i = 0; i < t->n_offerings; i++) {
+            const struct coffering *o = &t->offerings[i];
+            const struct creq *ct = creqs_get(&o->reqs, STR(K_CT));
+
+            if (o->available && ct && creq_has(ct, str_c(order[k])) &&
+                creqs_compatible(c, r, &o->reqs, /* lenient= */ true, &key))
+                worst = fmax(worst, o->price);
+        }
+    return worst;
+}
+
+double claim_worst(struct checker *c, uint32_t host)
+{
+    const struct chost *h = &c->hosts.v[host];
+    const struct type_list *l = &c->lists.v[h->list];
+    double worst = -1;
+
+    for (uint32_t i = 0; i < l->n; i++)
+        worst = fmax(worst, worst_of(c, &c->reqsets.v[h->reqset].r, &c->types.v[l->v[i]]));
+    return worst;
 }

@@ -53,10 +53,12 @@ static void node_finish(struct checker *c, struct cnode *n)
         if (n->allocatable.v[i] == 0)
             n->allocatable.v[i] = n->claim_allocatable.v[i];
     }
-    if (n->deleting || n->ignored)
-        return;
     n->pool = strmap_get(&c->pool_ix, labels_get(&n->labels, STR(K_NP)));
-    if (n->pool == MAP_NONE)
+    if (n->pool != MAP_NONE && n->has_claim && n->initialized && !n->terminating) { /* what budgets count */
+        c->pools.v[n->pool].counted++;
+        c->pools.v[n->pool].disrupting += n->not_ready || n->deleting;
+    }
+    if (n->deleting || n->ignored || n->pool == MAP_NONE)
         return;
     rvec_add(c, &c->pools.v[n->pool].used, &n->capacity);
     c->pools.v[n->pool].nodes++;

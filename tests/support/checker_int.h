@@ -23,6 +23,9 @@
 #define K_INITIALIZED "karpenter.sh/initialized"
 #define K_RESERVATION "karpenter.kwok.sh/reservation-id"
 
+#define K_DISRUPTED "karpenter.sh/disrupted"
+#define K_DO_NOT_DISRUPT "karpenter.sh/do-not-disrupt"
+
 #define MAX_RES 24 /* resource names in one cluster */
 #define NONE UINT32_MAX
 
@@ -92,6 +95,8 @@ struct group {
     struct cselector selector, ns_selector;
     int64_t max_skew, min_domains;
     bool honor_affinity, honor_taints;
+    uint8_t *known; /* domains that some pool provides, by number; made when first needed */
+    uint32_t n_known;
     bool unclear;         /* upstream's sharing of groups makes the end state say nothing: not judged */
     uint32_t first_owner; /* a shape that carries it */
     bool pod_domains_set; /* some owner restricts the key itself */
@@ -120,7 +125,8 @@ struct shape {
     bool unresolved; /* its volumes could not be looked up: planned as if it had none, outside topology */
 };
 
-enum pod_role { POD_PENDING, POD_BOUND, POD_MOVING, POD_OTHER };
+/* Moving: on a node that is going away already. Leaving: on one that a command takes away. */
+enum pod_role { POD_PENDING, POD_BOUND, POD_MOVING, POD_LEAVING, POD_OTHER };
 
 struct cpod {
     str id; /* namespace/name */
@@ -129,6 +135,27 @@ struct cpod {
     uint8_t role;
     bool daemon, counted; /* counted: alive and not terminating */
     uint8_t seen;
+    bool mirror, stateful, unready;
+    bool guarded;    /* do-not-disrupt is in force */
+    bool weightless; /* evicting it costs nothing: priority or deletion cost are that low */
+};
+
+struct cpdb {
+    str ns, name;
+    struct cselector selector;
+    bool always_unhealthy;
+    bool never;   /* as written it allows no eviction, ever */
+    bool counted; /* status says how many it allows */
+    int64_t allowed;
+};
+
+struct cbudget {
+    str nodes, schedule;
+    str *reasons;
+    uint32_t n_reasons;
+    bool any_reason; /* the list is absent */
+    bool has_duration;
+    int64_t duration_ms;
 };
 
 struct coffering {
@@ -156,8 +183,15 @@ struct cpool {
     bool usable, has_min_values;
     struct rvec used;
     int64_t nodes;
-    struct rvec *overhead; /* per type, made when first needed */
-    uint64_t *daemon_sets; /* per type: bit per daemon */
+    struct creqs written;  /* spec.template.spec.requirements alone */
+    bool is_static, never; /* never: consolidateAfter */
+    int64_t consolidate_after_ms;
+    str policy, hash, hash_version;
+    struct cbudget *budgets;
+    uint32_t n_budgets;
+    int64_t counted, disrupting; /* nodes that budgets look at; of these going away or not ready */
+    struct rvec *overhead;       /* per type, made when first needed */
+    uint64_t *daemon_sets;       /* per type: bit per daemon */
 };
 
 struct cnode {
@@ -172,6 +206,11 @@ struct cnode {
     uint32_t first_pod;
     bool deletion_mark_claim, deletion_mark_node;
     uint32_t pool;
+    bool consolidatable, drifted, terminating, was_initialized; /* conditions of the claim */
+    bool not_ready, guarded, has_grace;                         /* guarded: do-not-disrupt on the Node */
+    bool gone;                                                  /* a command takes it */
+    int64_t quiet_since_ms; /* the last pod event or else initialization; INT64_MIN when unknown */
+    str hash, hash_version;
 };
 
 struct cvolume_claim {
@@ -193,9 +232,9 @@ struct cdaemon {
     bool unclear; /* several required terms, or real pods that differ from the template */
 };
 
-struct reqset { /* the requirements of a claim as printed */
-    struct creqs r, before_reserved;
-    bool reserved;
+struct reqset {                      /* the requirements of a claim as printed */
+    struct creqs r, before_narrowed; /* without the capacity type that was pinned last */
+    bool reserved, pinned;
     double *price;       /* per type; NAN not computed, INFINITY no offering */
     uint8_t *compatible; /* per type: 0 not computed, 1 yes, 2 no */
 };
@@ -205,7 +244,7 @@ struct type_list {
 };
 
 struct chost { /* a new claim */
-    uint32_t reqset, pool, first_pod;
+    uint32_t reqset, pool, list, first_pod;
 };
 
 /* Pods of one group in one domain. */
@@ -260,6 +299,13 @@ struct checker {
     })
     namespaces;
     VEC(str) bad_classes; /* node classes that say Ready=False */
+    VEC(struct cpdb) pdbs;
+
+    bool disrupting;   /* what is judged are commands */
+    bool spot_to_spot; /* FEATURE_GATES */
+    int64_t now_ms;
+    uint64_t n_unverified;
+    double savings; /* of all commands */
 
     VEC(struct reqset) reqsets;
     struct strmap reqset_ix, list_ix;
@@ -321,6 +367,7 @@ uint32_t shape_of(struct checker *c, str ns, str pod_name, const struct tree *la
                   bool template_limits);
 void tree_dump(struct sb *b, const struct tree *t);
 str keep(struct checker *c, str s);
+struct cselector selector_read(struct checker *c, const struct tree *t);
 uint32_t group_of(struct checker *c, struct group g, str text, str alike, uint32_t shape);
 
 /* checker_cluster.c */
@@ -334,6 +381,7 @@ bool must_have_place(struct checker *c, uint32_t shape);
 /* checker_plan.c: the answer, member by member */
 bool plan_read(struct checker *c, const char *path, struct err *e);
 bool json_open(str *s, char bracket);
+double json_number(str raw);
 bool json_member(str *s, str *ret_key, str *ret_raw); /* of an object that is open */
 bool json_element(str *s, str *ret_raw);
 str json_text(struct checker *c, str raw); /* content of a string; a copy only when it has escapes */
@@ -345,5 +393,45 @@ void existing_check(struct checker *c);
 uint32_t pod_place(struct checker *c, str raw, uint32_t host, str where); /* NONE when there is no such pod to place */
 void host_ports_check(struct checker *c, uint32_t first_pod, str where);
 
+bool node_takes(struct checker *c, uint32_t node, uint32_t pod); /* all but topology */
+void node_recheck(struct checker *c, uint32_t node);
+double claim_price(struct checker *c, uint32_t host); /* the cheapest offer of its first type, 0 if none */
+double claim_worst(struct checker *c, uint32_t host); /* the dearest way in which it may be launched */
+
 /* checker_topology.c */
 void topology_check(struct checker *c);
+uint32_t domain_of(struct checker *c, str value);
+struct dcount *count_of(struct checker *c, uint32_t group, uint32_t domain);
+bool group_selects(const struct shape *s, uint32_t group);
+bool filter_accepts(struct checker *c, const struct group *g, const struct cnode *n);
+void count_pods(struct checker *c);
+void count_new(struct checker *c, const struct cpod *p, uint32_t group, bool owner, bool selected);
+uint32_t emptiest(struct checker *c, uint32_t group);
+str domain_name(const struct checker *c, const struct group *g, uint32_t domain);
+str owner_name(struct checker *c, const struct group *g);
+
+/* checker_shift.c: the same for pods that change places, command by command */
+void shift_begin(struct checker *c);
+void shift_leave(struct checker *c, uint32_t pod, uint32_t node, bool comes_back);
+void shift_arrive(struct checker *c, uint32_t pod); /* at its host */
+bool shift_admits(struct checker *c, uint32_t pod, uint32_t node);
+void shift_check(struct checker *c, uint32_t pod);
+void shift_settle(struct checker *c, uint32_t pod);
+
+/* checker_time.c */
+bool time_read(str s, int64_t *ret_ms);     /* RFC 3339 in UTC */
+bool duration_read(str s, int64_t *ret_ms); /* Go's form */
+/* Whether a window of this length that begins whenever `schedule` fires is open now; false: cannot be read. */
+bool window_read(str schedule, int64_t duration_ms, int64_t now_ms, bool *ret_open);
+
+/* checker_evict.c: what keeps pods and nodes */
+bool pod_reschedulable(const struct cpod *p);
+bool pod_leaves(struct checker *c, const struct cpod *p);                        /* wants a place when its node goes */
+const char *node_obstacle(struct checker *c, const struct cnode *n, str method); /* NULL: none */
+bool budget_allows(struct checker *c, const struct cpool *p, str reason, int64_t taken, int64_t *ret_allowed);
+double node_price(struct checker *c, const struct cnode *n);
+
+/* checker_disrupt.c: one command at a time */
+void command_check(struct checker *c, str raw);
+void candidate_check(struct checker *c, str raw);
+void disruption_summary_check(struct checker *c, str raw);

@@ -209,7 +209,7 @@ void tree_dump(struct sb *b, const struct tree *t)
     }
 }
 
-static struct cselector selector_read(struct checker *c, const struct tree *t)
+struct cselector selector_read(struct checker *c, const struct tree *t)
 {
     const struct tree *labels = tree_get(t, "matchLabels"), *exprs = tree_get(t, "matchExpressions");
     uint32_t n_labels = labels ? labels->n : 0, n_exprs = exprs ? exprs->n : 0;

@@ -131,20 +131,61 @@ static void volume_limit_check(struct checker *c, const struct cnode *n, const s
     strmap_fini(&used);
 }
 
+/* Everything that pods placed there have to find. */
+void node_recheck(struct checker *c, uint32_t node)
+{
+    struct cnode *n = &c->nodes.v[node];
+    struct creqs have = offered(c, n);
+
+    for (uint32_t p = n->first_pod; p != NONE; p = c->pods.v[p].next)
+        if (c->pods.v[p].seen)
+            pod_check(c, n, &have, p);
+    room_check(c, n);
+    host_ports_check(c, n->first_pod, n->name);
+    for (uint32_t i = 0; c->disrupting && i < c->n_csi; i++)
+        if (str_eq(c->csi[i].node, n->node_name))
+            volume_limit_check(c, n, &c->csi[i]);
+}
+
+static bool ports_free(struct checker *c, const struct cnode *n, const struct shape *s)
+{
+    for (uint32_t i = n->first_pod; s->n_ports && i != NONE; i = c->pods.v[i].next) {
+        const struct shape *o = &c->shapes.v[c->pods.v[i].shape];
+
+        for (uint32_t a = 0; a < s->n_ports; a++)
+            for (uint32_t b = 0; b < o->n_ports; b++)
+                if (ports_collide(&s->ports[a], &o->ports[b]))
+                    return false;
+    }
+    return true;
+}
+
+bool node_takes(struct checker *c, uint32_t node, uint32_t pod)
+{
+    const struct cnode *n = &c->nodes.v[node];
+    const struct shape *s = &c->shapes.v[c->pods.v[pod].shape];
+    struct rvec daemons, room = n->allocatable;
+    const char *why;
+    uint32_t r;
+    str key;
+
+    if (!tolerates(s, &n->taints, /* hard_only= */ true, &key) || !any_term(c, s, &n->reqs, term_met, &key) ||
+        !volumes_allow(c, s, &n->reqs, /* strict= */ true, &why) || !ports_free(c, n, s))
+        return false;
+    daemons = daemon_room(c, n);
+    for (r = 0; r < c->resources.n; r++)
+        room.v[r] -= n->bound.v[r] + n->placed.v[r] + daemons.v[r];
+    for (r = 0; r < c->resources.n; r++)
+        if (s->requests.v[r] > MAX(0, room.v[r]))
+            return false;
+    return true;
+}
+
 void existing_check(struct checker *c)
 {
-    for (uint32_t i = 0; i < c->nodes.n; i++) {
-        struct cnode *n = &c->nodes.v[i];
-
-        if (n->deleting || n->placed.v[c->res_pods] == 0)
-            continue;
-        struct creqs have = offered(c, n);
-        for (uint32_t p = n->first_pod; p != NONE; p = c->pods.v[p].next)
-            if (c->pods.v[p].seen)
-                pod_check(c, n, &have, p);
-        room_check(c, n);
-        host_ports_check(c, n->first_pod, n->name);
-    }
+    for (uint32_t i = 0; i < c->nodes.n; i++)
+        if (!c->nodes.v[i].deleting && c->nodes.v[i].placed.v[c->res_pods] != 0)
+            node_recheck(c, i);
     for (uint32_t i = 0; i < c->n_csi; i++) {
         uint32_t ix = strmap_get(&c->node_by_name, c->csi[i].node);
 

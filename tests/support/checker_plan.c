@@ -200,7 +200,7 @@ static void unschedulable_check(struct checker *c, str raw)
     }
 }
 
-static double number(str raw)
+double json_number(str raw)
 {
     char text[64];
 
@@ -210,7 +210,7 @@ static double number(str raw)
 
 static void count_check(struct checker *c, str key, str raw, uint64_t want)
 {
-    if (number(raw) != (double)want && !c->partial)
+    if (json_number(raw) != (double)want && !c->partial)
         checker_fail(c, "summary." STR_FMT " is " STR_FMT ", the plan has %llu", STR_ARG(key), STR_ARG(raw),
                      (unsigned long long)want);
 }
@@ -233,9 +233,9 @@ static void summary_check(struct checker *c, str raw)
             count_check(c, key, value, c->hosts.n);
         else if (str_is(key, "pods"))
             count_check(c, key, value, c->n_new + c->n_existing + c->n_unschedulable);
-        else if (str_is(key, "hourlyCost") && fabs(number(value) - c->cost) > slack)
+        else if (str_is(key, "hourlyCost") && fabs(json_number(value) - c->cost) > slack)
             checker_fail(c, "summary.hourlyCost is " STR_FMT ", the prices add up to %.6f", STR_ARG(value), c->cost);
-        else if (str_is(key, "lowerBound") && !str_is(value, "null") && number(value) > c->cost + slack)
+        else if (str_is(key, "lowerBound") && !str_is(value, "null") && json_number(value) > c->cost + slack)
             checker_fail(c, "summary.lowerBound " STR_FMT " is above the cost %.6f", STR_ARG(value), c->cost);
     }
 }
@@ -265,6 +265,40 @@ static bool take_list(struct checker *c, struct stream *s, void (*each)(struct c
     return true;
 }
 
+struct plan_part {
+    const char *name;
+    void (*each)(struct checker *c, str raw); /* element of a list */
+    void (*whole)(struct checker *c, str raw);
+};
+
+static const struct plan_part placement[] = {
+    {"newNodeClaims", claim_check, NULL},
+    {"existingNodes", node_check, NULL},
+    {"unschedulable", unschedulable_check, NULL},
+    {"summary", NULL, summary_check},
+    {0},
+};
+
+static const struct plan_part removal[] = {
+    {"commands", command_check, NULL},
+    {"candidates", candidate_check, NULL},
+    {"summary", NULL, disruption_summary_check},
+    {0},
+};
+
+static bool take_part(struct checker *c, struct stream *s, const struct plan_part *p)
+{
+    str raw;
+
+    if (p->each)
+        return take_list(c, s, p->each);
+    if (!take_value(s, &raw))
+        return false;
+    if (p->whole)
+        p->whole(c, raw);
+    return true;
+}
+
 static bool take_plan(struct checker *c, struct stream *s)
 {
     str raw, key;
@@ -273,27 +307,24 @@ static bool take_plan(struct checker *c, struct stream *s)
     if (!take(s, '{'))
         return false;
     while (!take(s, '}')) {
+        const struct plan_part *p = c->disrupting ? removal : placement;
+
         if (!take_value(s, &raw) || raw.n < 2)
             return false;
         key = arena_strdup(c->a, str_sub(raw, 1, raw.n - 1));
         if (!take(s, ':'))
             return false;
-        bool ok = true;
-        if (str_is(key, "newNodeClaims"))
-            ok = take_list(c, s, claim_check);
-        else if (str_is(key, "existingNodes"))
-            ok = take_list(c, s, node_check);
-        else if (str_is(key, "unschedulable"))
-            ok = take_list(c, s, unschedulable_check);
-        else if ((ok = take_value(s, &raw)) && str_is(key, "summary"))
-            summary = true, summary_check(c, raw);
-        if (!ok)
+        while (p->name && !str_is(key, p->name))
+            p++;
+        summary |= p->whole != NULL;
+        if (!take_part(c, s, p))
             return false;
         (void)take(s, ',');
     }
     if (!summary)
         (void)fputs("note: the plan has no summary\n", stderr);
-    everyone_seen(c);
+    if (!c->disrupting)
+        everyone_seen(c);
     return true;
 }
 

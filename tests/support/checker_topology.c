@@ -10,7 +10,7 @@
 #include "checker_int.h"
 
 /* Domains of a key: hosts are numbered by themselves, other values by their text. */
-static uint32_t domain_of(struct checker *c, str value)
+uint32_t domain_of(struct checker *c, str value)
 {
     uint32_t ix = strmap_get(&c->domain_ix, value);
 
@@ -22,7 +22,7 @@ static uint32_t domain_of(struct checker *c, str value)
     return ix;
 }
 
-static struct dcount *count_of(struct checker *c, uint32_t group, uint32_t domain)
+struct dcount *count_of(struct checker *c, uint32_t group, uint32_t domain)
 {
     uint32_t ix = u64map_get(&c->count_ix, u64_pair(group, domain));
 
@@ -37,7 +37,7 @@ static struct dcount *count_of(struct checker *c, uint32_t group, uint32_t domai
     return &c->counts.v[ix];
 }
 
-static bool matches(const struct shape *s, uint32_t group)
+bool group_selects(const struct shape *s, uint32_t group)
 {
     for (uint32_t i = 0; i < s->n_matches; i++)
         if (s->matches[i] == group)
@@ -46,7 +46,7 @@ static bool matches(const struct shape *s, uint32_t group)
 }
 
 /* Does the group count pods on this node? As its first owner sees it. */
-static bool filter_accepts(struct checker *c, const struct group *g, const struct cnode *n)
+bool filter_accepts(struct checker *c, const struct group *g, const struct cnode *n)
 {
     const struct shape *s = &c->shapes.v[g->first_owner];
     str key;
@@ -89,7 +89,7 @@ static void count_new_in(struct checker *c, uint32_t group, uint32_t domain, boo
         d->own_other++;
 }
 
-static void count_new(struct checker *c, const struct cpod *p, uint32_t group, bool owner, bool selected)
+void count_new(struct checker *c, const struct cpod *p, uint32_t group, bool owner, bool selected)
 {
     struct group *g = &c->groups.v[group];
 
@@ -113,7 +113,7 @@ static void count_new(struct checker *c, const struct cpod *p, uint32_t group, b
         count_new_in(c, group, domain_of(c, r->vals[i]), owner, selected, r->n_vals == 1);
 }
 
-static void count_pods(struct checker *c)
+void count_pods(struct checker *c)
 {
     for (uint32_t i = 0; i < c->pods.n; i++) {
         const struct cpod *p = &c->pods.v[i];
@@ -123,7 +123,7 @@ static void count_pods(struct checker *c)
         if (p->host == NONE || p->role == POD_OTHER || (p->seen && !placed))
             continue;
         for (uint32_t k = 0; k < s->n_owns && !s->unresolved; k++) {
-            bool selected = matches(s, s->owns[k]);
+            bool selected = group_selects(s, s->owns[k]);
 
             if (placed)
                 count_new(c, p, s->owns[k], true, selected);
@@ -145,7 +145,7 @@ static void count_pods(struct checker *c)
     }
 }
 
-static str domain_name(const struct checker *c, const struct group *g, uint32_t domain)
+str domain_name(const struct checker *c, const struct group *g, uint32_t domain)
 {
     if (!g->host_key)
         return c->domains.v[domain];
@@ -154,7 +154,7 @@ static str domain_name(const struct checker *c, const struct group *g, uint32_t 
     return c->pods.v[c->hosts.v[domain - c->nodes.n].first_pod].id;
 }
 
-static str owner_name(struct checker *c, const struct group *g)
+str owner_name(struct checker *c, const struct group *g)
 {
     static char text[160];
     const struct shape *s = &c->shapes.v[g->first_owner];
@@ -213,7 +213,7 @@ static void affinity_hosts_check(struct checker *c)
             const struct group *g = &c->groups.v[s->owns[k]];
             bool met = g->anywhere > 0;
 
-            if (g->kind != AFFINITY || g->host_key || matches(s, s->owns[k]))
+            if (g->kind != AFFINITY || g->host_key || group_selects(s, s->owns[k]))
                 continue;
             str value = p->host < c->nodes.n ? labels_get(&c->nodes.v[p->host].labels, g->key) : (str){0};
             struct creq one = {.vals = &value, .n_vals = value.p != NULL};
@@ -275,22 +275,28 @@ static void pool_domains(struct checker *c, const struct cpool *p, str key, uint
         add_domain(c, known, cap, allowed->vals[i]);
 }
 
-/* The count of the emptiest domain that the owners may use; UINT32_MAX when no domain is certain. */
-static uint32_t emptiest(struct checker *c, uint32_t group)
+static void known_domains(struct checker *c, struct group *g)
 {
-    const struct group *g = &c->groups.v[group];
     const struct shape *s = &c->shapes.v[g->first_owner];
-    const struct creq *allowed = creqs_get(&s->terms[0], g->key);
-    uint32_t cap = 0, least = UINT32_MAX;
-    uint8_t *known = NULL;
     str key;
 
     for (uint32_t i = 0; i < c->pools.n; i++)
         if (c->pools.v[i].usable && c->types.n &&
             (!g->honor_taints || tolerates(s, &c->pools.v[i].taints, /* hard_only= */ false, &key)))
-            pool_domains(c, &c->pools.v[i], g->key, &known, &cap);
-    for (uint32_t d = 0; d < cap && d < c->domains.n; d++) {
-        if (!known[d] || (allowed && !creq_has(allowed, c->domains.v[d])))
+            pool_domains(c, &c->pools.v[i], g->key, &g->known, &g->n_known);
+}
+
+/* The count of the emptiest domain that the owners may use; UINT32_MAX when no domain is certain. */
+uint32_t emptiest(struct checker *c, uint32_t group)
+{
+    struct group *g = &c->groups.v[group];
+    const struct creq *allowed = creqs_get(&c->shapes.v[g->first_owner].terms[0], g->key);
+    uint32_t least = UINT32_MAX;
+
+    if (!g->known)
+        known_domains(c, g);
+    for (uint32_t d = 0; d < g->n_known && d < c->domains.n; d++) {
+        if (!g->known[d] || (allowed && !creq_has(allowed, c->domains.v[d])))
             continue;
         const struct dcount *n = count_of(c, group, d);
         uint64_t all = (uint64_t)n->match_new + n->match_maybe + n->match_old + n->match_elsewhere + g->anywhere;

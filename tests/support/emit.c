@@ -70,28 +70,34 @@ static void pod_spec(struct emitter *e, const struct emit_pod *p)
     (void)fputs(",\"schedulerName\":\"default-scheduler\"}", e->out);
 }
 
+static void owner(struct emitter *e, const char *kind, const char *uid, const char *name)
+{
+    if (name)
+        (void)fprintf(e->out,
+                      ",\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"%s\",\"name\":\"%s\","
+                      "\"uid\":\"%s-%s\",\"controller\":true}]",
+                      kind, name, uid, name);
+}
+
 void emit_pod(struct emitter *e, const struct emit_pod *p)
 {
     (void)fputs("{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{", e->out);
     emit_meta(e, p->ns ? p->ns : "default", p->name);
     member(e, "labels", '{', p->labels, '}');
     member(e, "annotations", '{', p->annotations, '}');
-    if (p->daemonset)
-        (void)fprintf(e->out,
-                      ",\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"DaemonSet\",\"name\":\"%s\","
-                      "\"uid\":\"ds-%s\",\"controller\":true}]",
-                      p->daemonset, p->daemonset);
+    owner(e, "DaemonSet", "ds", p->daemonset);
+    owner(e, "ReplicaSet", "rs", p->replicaset);
     (void)fputs("},", e->out);
     pod_spec(e, p);
-    if (p->node)
-        (void)fputs(",\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"PodScheduled\","
-                    "\"status\":\"True\",\"lastTransitionTime\":\"2026-01-15T11:30:00Z\"}]}}\n",
-                    e->out);
-    else
-        (void)fputs(",\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"PodScheduled\","
-                    "\"status\":\"False\",\"reason\":\"Unschedulable\",\"message\":\"no nodes available\","
-                    "\"lastTransitionTime\":\"2026-01-15T11:59:00Z\"}]}}\n",
-                    e->out);
+    (void)fputs(p->node ? ",\"status\":{\"phase\":\"Running\",\"conditions\":[{\"type\":\"PodScheduled\","
+                          "\"status\":\"True\",\"lastTransitionTime\":\"2026-01-15T11:30:00Z\"}]"
+                        : ",\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"PodScheduled\","
+                          "\"status\":\"False\",\"reason\":\"Unschedulable\",\"message\":\"no nodes available\","
+                          "\"lastTransitionTime\":\"2026-01-15T11:59:00Z\"}]",
+                e->out);
+    if (p->status && *p->status)
+        (void)fprintf(e->out, ",%s", p->status);
+    (void)fputs("}}\n", e->out);
 }
 
 void emit_daemonset(struct emitter *e, const struct emit_pod *p)
@@ -110,6 +116,7 @@ void emit_pool(struct emitter *e, const struct emit_pool *p)
 {
     (void)fputs("{\"apiVersion\":\"karpenter.sh/v1\",\"kind\":\"NodePool\",\"metadata\":{", e->out);
     emit_meta(e, NULL, p->name);
+    member(e, "annotations", '{', p->annotations, '}');
     (void)fputs("},\"spec\":{\"template\":{\"metadata\":{", e->out);
     if (p->labels && *p->labels)
         (void)fprintf(e->out, "\"labels\":{%s}", p->labels);
@@ -117,10 +124,13 @@ void emit_pool(struct emitter *e, const struct emit_pool *p)
                   p->requirements ? p->requirements : "");
     member(e, "taints", '[', p->taints, ']');
     member(e, "startupTaints", '[', p->startup_taints, ']');
-    (void)fputs("}},\"disruption\":{\"consolidateAfter\":\"0s\","
-                "\"consolidationPolicy\":\"WhenEmptyOrUnderutilized\",\"budgets\":[{\"nodes\":\"10%\"}]}",
-                e->out);
+    (void)fprintf(e->out, "}},\"disruption\":{%s}",
+                  p->disruption ? p->disruption
+                                : "\"consolidateAfter\":\"0s\",\"consolidationPolicy\":\"WhenEmptyOrUnderutilized\","
+                                  "\"budgets\":[{\"nodes\":\"10%\"}]");
     member(e, "limits", '{', p->limits, '}');
+    if (p->spec && *p->spec)
+        (void)fprintf(e->out, ",%s", p->spec);
     if (p->weight)
         (void)fprintf(e->out, ",\"weight\":%u", p->weight);
     (void)fputs("},\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\",\"reason\":\"Ready\","
@@ -170,10 +180,14 @@ static void claim_object(struct emitter *e, const struct emit_node *n)
                   EMIT_KWOK_CLASS, n->type);
     member(e, "taints", '[', n->taints, ']');
     member(e, "startupTaints", '[', n->startup_taints, ']');
+    if (n->claim_spec && *n->claim_spec)
+        (void)fprintf(e->out, ",%s", n->claim_spec);
     (void)fprintf(e->out, "},\"status\":{\"providerID\":\"kwok://%s\",\"capacity\":{%s},\"allocatable\":{%s},", n->name,
                   n->capacity, n->allocatable);
     if (!n->claim_only)
         (void)fprintf(e->out, "\"nodeName\":\"%s\",", n->name);
+    if (n->claim_status && *n->claim_status)
+        (void)fprintf(e->out, "%s,", n->claim_status);
     (void)fputs("\"conditions\":[", e->out);
     for (size_t i = 0; i < ARRAY_LEN(steps); i++)
         (void)fprintf(e->out,
@@ -181,6 +195,8 @@ static void claim_object(struct emitter *e, const struct emit_node *n)
                       "\"lastTransitionTime\":\"2026-01-15T11:10:00Z\"}",
                       i ? "," : "", steps[i], i < done ? "True" : "Unknown",
                       i < done ? steps[i] : "AwaitingReconciliation");
+    if (n->conditions && *n->conditions)
+        (void)fprintf(e->out, ",%s", n->conditions);
     (void)fputs("]}}\n", e->out);
 }
 
@@ -195,6 +211,7 @@ void emit_node(struct emitter *e, const struct emit_node *n)
     emit_meta(e, NULL, n->name);
     (void)fputs(",", e->out);
     node_labels(e, n, /* node_object= */ true);
+    member(e, "annotations", '{', n->annotations, '}');
     (void)fprintf(e->out, "},\"spec\":{\"providerID\":\"kwok://%s\"", n->name);
     if (n->taints && *n->taints && n->startup_taints && *n->startup_taints && n->uninitialized)
         (void)fprintf(e->out, ",\"taints\":[%s,%s]", n->taints, n->startup_taints);
@@ -204,9 +221,21 @@ void emit_node(struct emitter *e, const struct emit_node *n)
         member(e, "taints", '[', n->taints, ']');
     (void)fprintf(e->out,
                   "},\"status\":{\"capacity\":{%s},\"allocatable\":{%s},\"conditions\":[{\"type\":\"Ready\","
-                  "\"status\":\"True\",\"reason\":\"KubeletReady\",\"message\":\"\","
+                  "\"status\":\"%s\",\"reason\":\"%s\",\"message\":\"\","
                   "\"lastTransitionTime\":\"2026-01-15T11:10:00Z\"}]}}\n",
-                  n->capacity, n->allocatable);
+                  n->capacity, n->allocatable, n->not_ready ? "False" : "True",
+                  n->not_ready ? "KubeletNotReady" : "KubeletReady");
+}
+
+void emit_pdb(struct emitter *e, const char *ns, const char *name, const char *label, const char *value,
+              const char *spec, uint32_t disruptions_allowed)
+{
+    (void)fputs("{\"apiVersion\":\"policy/v1\",\"kind\":\"PodDisruptionBudget\",\"metadata\":{", e->out);
+    emit_meta(e, ns, name);
+    (void)fprintf(e->out,
+                  "},\"spec\":{%s,\"selector\":{\"matchLabels\":{\"%s\":\"%s\"}}},"
+                  "\"status\":{\"disruptionsAllowed\":%u}}\n",
+                  spec, label, value, disruptions_allowed);
 }
 
 void emit_volume(struct emitter *e, const char *ns, const char *name, const char *driver, const char *zone)

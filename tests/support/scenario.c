@@ -25,7 +25,7 @@ struct run {
     struct arena *a; /* of all rounds */
     struct sb lines, nodes, types, set;
     VEC(struct binding) bound;
-    str catalog;
+    str catalog, method; /* method: none: a plan for pending pods */
     bool nobind;
     uint32_t round;
 };
@@ -59,6 +59,8 @@ static bool run_take(struct run *r, str *text)
             sb_reset(&r->types);
         else if (str_is(head, "catalog"))
             r->catalog = tail;
+        else if (str_is(head, "method"))
+            r->method = tail;
         else if (str_is(head, "type") || str_is(head, "set"))
             sb_printf(str_is(head, "type") ? &r->types : &r->set, STR_FMT "\n", STR_ARG(line));
         else
@@ -263,36 +265,72 @@ static void check_complete(const char *name, const struct scene *s, const struct
     check_u64(name, n, s->snap->n_pending + s->snap->n_refused);
 }
 
+static struct disrupt_options options_of(const char *name, str words)
+{
+    struct disrupt_options o = {.compat = true, .explain = true};
+    str word;
+
+    while (words.n) {
+        (void)str_cut(words, ' ', &word, &words);
+        bool known = str_is(word, "all") || str_is(word, "thorough");
+
+        o.compat &= !str_is(word, "thorough");
+        for (unsigned m = 0; m < N_METHODS; m++)
+            if (str_is(word, disrupt_method_name((enum disrupt_method)m))) {
+                o.methods |= 1u << m;
+                known = true;
+            }
+        check_true(name, known);
+    }
+    return o;
+}
+
+/* The facts of one round, whose outcome is there in the next. */
+static str run_round(struct run *r, struct scene *s, str want)
+{
+    if (r->method.n) {
+        struct disrupt_options o = options_of(r->name, r->method);
+        const struct disruption *d = disrupt_plan(s->a, s->snap, &o);
+
+        check_removals(r->name, s, d);
+        return scene_removals(s, d, want, r->a);
+    }
+    const struct plan *p = plan_make(s->a, s->snap);
+    check_complete(r->name, s, p);
+    str got = scene_facts(s, p, want, r->a);
+    run_apply(r, s, p);
+    return got;
+}
+
+/* What is wanted of the next round. */
+static str next_want(str *want)
+{
+    size_t at = 0;
+
+    while (at < want->n && !str_starts(str_sub(*want, at, want->n), STR(" / ")))
+        at++;
+    str one = str_trim(str_sub(*want, 0, at));
+    *want = str_sub(*want, MIN(at + 3, want->n), want->n);
+    return str_is(one, "?") ? STR("") : one;
+}
+
 static bool scenario_check(const struct scenario *x)
 {
     struct run r = {.name = x->name, .a = arena_new(0)};
-    str text = str_c(x->text), want = str_c(x->want), one;
-    size_t at = 0;
+    str text = str_c(x->text), want = str_c(x->want);
     bool ok = true;
 
-    while (run_take(&r, &text)) {
+    for (uint32_t round = 0; run_take(&r, &text); round++) {
+        str one = next_want(&want);
         struct scene s;
 
         run_open(&r, &s);
-        const struct plan *p = plan_make(s.a, s.snap);
-        check_complete(x->name, &s, p);
-        while (at < want.n && !str_starts(str_sub(want, at, want.n), STR(" / ")))
-            at++;
-        one = str_trim(str_sub(want, 0, at));
-        want = str_sub(want, MIN(at + 3, want.n), want.n);
-        at = 0;
-        if (one.n && !str_is(one, "?")) {
-            const char *due = arena_printf(r.a, STR_FMT "%c", STR_ARG(one), '\0').p;
-
-            str got = scene_facts(&s, p, one, r.a);
-
-            if (!str_is(got, due)) {
-                print_error("%s (round %u):\n  got  \"" STR_FMT "\"\n  want \"%s\"\n", x->name, r.round, STR_ARG(got),
-                            due);
-                ok = false;
-            }
+        str got = run_round(&r, &s, one);
+        if (!str_eq(got, one)) {
+            print_error("%s (round %u):\n  got  \"" STR_FMT "\"\n  want \"" STR_FMT "\"\n", x->name, round,
+                        STR_ARG(got), STR_ARG(one));
+            ok = false;
         }
-        run_apply(&r, &s, p);
         scene_close(&s);
     }
     check_true(x->name, want.n == 0);

@@ -1,23 +1,13 @@
 /* What there is to say about a plan, fact by fact, in the words of scenario.h. */
-#include "base/sb.h"
-#include "base/vec.h"
 #include "support/builder.h"
-#include "support/scenario.h"
-
-struct facts {
-    const struct scene *s;
-    const struct plan *p;
-    struct arena *a;
-};
-
-typedef VEC(str) strs;
+#include "support/scenario_int.h"
 
 static int cmp_strs(const void *a, const void *b, void *ctx UNUSED)
 {
     return str_cmp(*(const str *)a, *(const str *)b);
 }
 
-static void put_joined(struct sb *out, strs *v, char sep, bool sorted)
+void put_joined(struct sb *out, strs *v, char sep, bool sorted)
 {
     if (sorted)
         sort_stable(v->v, v->n, sizeof(*v->v), cmp_strs, NULL);
@@ -31,7 +21,7 @@ static void put_joined(struct sb *out, strs *v, char sep, bool sorted)
     vec_fini(v);
 }
 
-static str short_type(str name)
+str short_type(str name)
 {
     str end = STR("-instance-type");
 
@@ -245,7 +235,7 @@ static void put_node(const struct facts *f, struct sb *out, str name)
     sb_char(out, '-');
 }
 
-static void put_fact(const struct facts *f, struct sb *out, str key)
+void put_fact(const struct facts *f, struct sb *out, str key)
 {
     static const char *const lists[] = {"types", "pools", "pods", "lost"};
     static const char *const tallied[][2] = {{"zones", "zone"}, {"cts", "ct"}, {"archs", "arch"}, {"hosts", "host"}};
@@ -280,9 +270,8 @@ static void put_fact(const struct facts *f, struct sb *out, str key)
     }
 }
 
-str scene_facts(const struct scene *s, const struct plan *p, str want, struct arena *a)
+str facts_text(str want, struct arena *a, void (*put)(const void *ctx, struct sb *out, str key), const void *ctx)
 {
-    struct facts f = {.s = s, .p = p, .a = a};
     struct sb out = {0};
     str one, key, val;
 
@@ -292,9 +281,21 @@ str scene_facts(const struct scene *s, const struct plan *p, str want, struct ar
         if (out.n)
             sb_char(&out, ' ');
         sb_printf(&out, STR_FMT "=", STR_ARG(key));
-        put_fact(&f, &out, key);
+        put(ctx, &out, key);
     }
     str ret = sb_dup(&out, a);
     sb_fini(&out);
     return ret;
+}
+
+static void put_one(const void *ctx, struct sb *out, str key)
+{
+    put_fact(ctx, out, key);
+}
+
+str scene_facts(const struct scene *s, const struct plan *p, str want, struct arena *a)
+{
+    struct facts f = {.s = s, .p = p, .a = a};
+
+    return facts_text(want, a, put_one, &f);
 }

@@ -1,5 +1,7 @@
 #include "base/str.h"
 
+#include <math.h>
+
 #include "support/check.h"
 
 static const struct {
@@ -166,11 +168,52 @@ static void numbers(void **state)
     }
 }
 
+static const struct {
+    const char *name, *s;
+    bool ok;
+    double want;
+} float_cases[] = {
+    {"an integer", "12", true, 12},
+    {"a fraction", "-1.5", true, -1.5},
+    {"nothing before the point", ".5", true, 0.5},
+    {"nothing after it", "5.", true, 5},
+    {"a sign and an exponent", "+2E-1", true, 0.2},
+    {"hexadecimal", "0x1.8p1", true, 3},
+    {"infinite", "-Infinity", true, -INFINITY},
+    {"infinite, short", "iNf", true, INFINITY},
+    {"too small is zero", "1e-999", true, 0},
+    {"nothing", "", false, 0},
+    {"a point", ".", false, 0},
+    {"a sign", "-", false, 0},
+    {"blanks", " 1", false, 0},
+    {"something after it", "1x", false, 0},
+    {"an exponent without digits", "1e", false, 0},
+    {"hexadecimal without exponent", "0x10", false, 0},
+    {"too large", "1e999", false, 0},
+    {"underscores", "1_000", false, 0},
+    {"a sign before nan", "+nan", false, 0},
+    {"words of C", "nan(1)", false, 0},
+};
+
+static void floats(void **state)
+{
+    double v;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(float_cases); i++) {
+        v = 12345;
+        check_true(float_cases[i].name, str_to_double(str_c(float_cases[i].s), &v) == float_cases[i].ok);
+        check_double(float_cases[i].name, v, float_cases[i].ok ? float_cases[i].want : 12345);
+    }
+    check_true("not a number", str_to_double(STR("NaN"), &v) && isnan(v));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comparison), cmocka_unit_test(parts),   cmocka_unit_test(substrings),
         cmocka_unit_test(trimming),   cmocka_unit_test(cutting), cmocka_unit_test(numbers),
+        cmocka_unit_test(floats),
     };
 
     return cmocka_run_group_tests_name("base/str", tests, NULL, NULL);

@@ -463,6 +463,43 @@ static void other_fields(void **state)
     check_i64("unknown", f->o->claims.v[0].last_pod_event_ms, INT64_MIN);
 }
 
+static void disruption_fields(void **state)
+{
+    struct fixture *f = *state;
+
+    must_load(
+        f, "load",
+        POOL(
+            "  disruption: {budgets: [{nodes: '1'}, {nodes: '2', reasons: []}, {nodes: '3', reasons: [Empty, "
+            "Drifted]}]}\n") "---\n"
+                             "apiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: {controller.kubernetes.io/pod-deletion-cost: "
+                             "'-1.5e3'}}\nspec: {priority: -7}\n---\n"
+                             "apiVersion: v1\nkind: Pod\nmetadata: {name: b, annotations: {controller.kubernetes.io/pod-deletion-cost: "
+                             "dear}}\nspec: {}\n---\n"
+                             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {template: {metadata: {annotations: "
+                             "{controller.kubernetes.io/pod-deletion-cost: '3'}}, spec: {priority: 9}}}\n---\n"
+                             "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {conditions: [{type: Ready, status: 'True'}]}\n---\n"
+                             "apiVersion: v1\nkind: Node\nmetadata: {name: n2}\nstatus: {conditions: [{type: Ready, status: Unknown}]}\n---\n"
+                             "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: c, annotations: {x: z}}\n---\n"
+                             "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: c}\n"
+                             "spec: {nodeClassRef: {group: g, kind: k, name: c}, requirements: []}\n"
+                             "status: {conditions: [{type: Drifted, status: 'True', lastTransitionTime: '2026-01-15T11:00:00Z'}]}\n");
+    const struct nodepool *p = &f->o->pools.v[0];
+    check_true("no reasons: all of them", p->budgets[0].all_reasons && p->budgets[0].reasons == 0);
+    check_true("an empty list is none", !p->budgets[1].all_reasons && p->budgets[1].reasons == 0);
+    check_true("some", !p->budgets[2].all_reasons && p->budgets[2].reasons == (BUDGET_EMPTY | BUDGET_DRIFTED));
+    check_double("deletion cost", f->o->pods.v[0].deletion_cost, -1500);
+    check_i64("priority", f->o->pods.v[0].priority, -7);
+    check_double("a cost that is no number", f->o->pods.v[1].deletion_cost, 0);
+    check_str("is noted", f->o->notes.v[0],
+              "Pod default/b: pod-deletion-cost \"dear\" is no number and does not count");
+    check_double("of a template", f->o->workloads.v[0].deletion_cost, 3);
+    check_i64("likewise", f->o->workloads.v[0].priority, 9);
+    check_true("ready", f->o->nodes.v[0].ready && !f->o->nodes.v[1].ready);
+    check_str("annotations of a class", annotation_value(f->o->classes.v[0].annotations, 1, "x"), "z");
+    check_i64("drifted since", f->o->claims.v[0].drifted_ms, 1768474800000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,6 +516,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(label_keys_of_affinity, setup, teardown),
         cmocka_unit_test_setup_teardown(storage_kinds, setup, teardown),
         cmocka_unit_test_setup_teardown(other_fields, setup, teardown),
+        cmocka_unit_test_setup_teardown(disruption_fields, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "plan/pack.h"
 #include "support/check.h"
+#include "support/plan_dump.h"
 #include "support/scenario.h"
 
 #define SEEDS 300
@@ -161,48 +162,7 @@ static void generate(struct gen *g, uint64_t seed)
     gen_pods(g, large ? 60 : 12);
 }
 
-/* ---- the plan in full -------------------------------------------------------------------------------------------- */
-
-static void dump_claim(struct sb *b, const struct scene *s, const struct plan_claim *c)
-{
-    struct sb *out = b;
-
-    sb_printf(out, "claim of %u:", c->pool);
-    for (uint32_t i = 0; i < c->n_pods; i++)
-        sb_printf(out, " %u", c->pods[i]);
-    sb_c(out, "\n  types");
-    for (uint32_t i = 0; i < c->n_types; i++)
-        sb_printf(out, " %u", c->types[i]);
-    for (uint32_t i = 0; i < c->n_reqs; i++) {
-        sb_printf(out, "\n  " STR_FMT " %s", STR_ARG(sym_str(s->t, c->reqs[i].key)), req_op_name(c->reqs[i].op));
-        for (uint32_t k = 0; k < c->reqs[i].n_vals; k++)
-            sb_printf(out, " " STR_FMT, STR_ARG(c->reqs[i].vals[k]));
-        sb_printf(out, " %d", c->reqs[i].min_values);
-    }
-    sb_c(out, "\n  ");
-    reslist_print_json(out, s->t, &c->requests);
-    sb_printf(out, " %d %u %u %u %.17g\n", c->min_values_relaxed, c->type, c->zone.v, c->capacity_type.v,
-              c->price_usd_per_h);
-}
-
-static str dump(struct arena *a, const struct scene *s, const struct plan *p)
-{
-    struct sb b = {0};
-
-    for (uint32_t i = 0; i < p->n_claims; i++)
-        dump_claim(&b, s, &p->claims[i]);
-    for (uint32_t i = 0; i < p->n_nodes; i++) {
-        sb_printf(&b, "node %u:", p->nodes[i].node);
-        for (uint32_t k = 0; k < p->nodes[i].n_pods; k++)
-            sb_printf(&b, " %u", p->nodes[i].pods[k]);
-        sb_char(&b, '\n');
-    }
-    for (uint32_t i = 0; i < p->n_failures; i++)
-        sb_printf(&b, "failure %u %d\n", p->failures[i].pod, p->failures[i].why->deferred);
-    str ret = sb_dup(&b, a);
-    sb_fini(&b);
-    return ret;
-}
+/* ---- planning ---------------------------------------------------------------------------------------------------- */
 
 static str plan_text(struct arena *a, const struct scene *s, bool exhaustive)
 {
@@ -210,13 +170,13 @@ static str plan_text(struct arena *a, const struct scene *s, bool exhaustive)
     struct plan *p = arena_new_one(a, struct plan);
     struct packer k;
 
-    packer_init(&k, pass, s->snap);
+    packer_init(&k, pass, s->snap, s->snap->pending, s->snap->n_pending);
     k.seek.exhaustive = exhaustive;
     packer_run(&k);
     packer_finish(&k, p, a);
     explain_failures(&k, p, a);
     packer_fini(&k);
-    return dump(a, s, p);
+    return plan_dump(a, s->t, p, /* reasons= */ true);
 }
 
 /* The first line that differs. */
@@ -224,10 +184,7 @@ static void print_difference(uint64_t seed, const char *what, str x, str y)
 {
     str a, b;
 
-    do {
-        (void)str_cut(x, '\n', &a, &x);
-        (void)str_cut(y, '\n', &b, &y);
-    } while (str_eq(a, b) && (x.n || y.n));
+    text_difference(x, y, &a, &b);
     print_error("seed %llu, %s:\n  got  " STR_FMT "\n  want " STR_FMT "\n", (unsigned long long)seed, what, STR_ARG(a),
                 STR_ARG(b));
 }
@@ -242,7 +199,7 @@ static bool seed_is_fine(uint64_t seed)
     generate(&g, seed);
     scene_open(&s, sb_cstr(&g.out));
     str by_index = plan_text(a, &s, /* exhaustive= */ false), one_by_one = plan_text(a, &s, /* exhaustive= */ true);
-    str again = dump(a, &s, plan_make(a, s.snap));
+    str again = plan_dump(a, s.t, plan_make(a, s.snap), /* reasons= */ true);
     ok = str_eq(by_index, one_by_one) && str_eq(by_index, again);
     if (!str_eq(by_index, one_by_one))
         print_difference(seed, "with and without the index", by_index, one_by_one);

@@ -239,6 +239,12 @@ static const struct scenario moving[] = {
     {"DN: finished pods", POOL MOVING "pod a node=n1 phase=Failed", "nodes=0 unschedulable=0"},
     {"DN: they do not count where they leave",
      POOL MOVING "pod a cpu=1 label=app=x node=n1 spread='zone 1 app=x' sel=zone=z1", "nodes=1 unschedulable=0"},
+    {"a claim too small for one pod takes a smaller one with the same devices",
+     "type t cpu=4 mem=16Gi pods=10 res=fake.com/x=8 offer='on-demand z1 0.2'\n"
+     "type big cpu=16 mem=64Gi pods=10 res=fake.com/x=8 offer='on-demand z2 0.8'\n"
+     "pool default\npod a cpu=3 res=fake.com/x=1 sel=zone=z1\n"
+     "pod b cpu=2 res=fake.com/x=1\npod c cpu=500m res=fake.com/x=1",
+     "where=a,c|b"},
     {"DR1: devices", POOL "pod a dra=gpu\npod b", "nodes=1 lost=a"},
     {"DR1: a daemon with devices does not count", POOL "daemon d cpu=10000 dra=gpu\npod b", "nodes=1"},
     {"pending pods of daemons are not planned", POOL "pod a owner=apps/v1/DaemonSet/d", "nodes=0 unschedulable=0"},

@@ -1,0 +1,309 @@
+/* Which nodes are candidates: a pass over the nodes, then one over the pods in the order of memory, which is what makes
+ * half a million of them cheap. Nothing here writes text; see blockers.c. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "disrupt/candidate.h"
+
+/* --- construction ---------------------------------------------------------------------------------------------------- */
+
+static sym label_of(const struct snapshot *s, const struct state_node *n, sym key)
+{
+    sym val;
+
+    return lset_value(s->syms, n->labels, key, &val) ? val : SYM(NONE);
+}
+
+static bool offers(const struct offering *o, sym key, sym val)
+{
+    for (uint32_t i = 0; i < o->n_requirements; i++) {
+        const struct req_expr *x = &o->requirements[i];
+
+        if (sym_eq(x->key, key))
+            return x->op == OP_IN && x->n_vals && sym_eq(x->vals[0], val);
+    }
+    return false;
+}
+
+/* Of the first offering in the node's zone with its capacity type, whether it is to be had today or not. */
+static double price_of(const struct snapshot *s, const struct state_node *n, uint32_t type)
+{
+    sym zone = label_of(s, n, SYM(ZONE)), ct = label_of(s, n, SYM(CT));
+
+    if (type == NO_INDEX || !sym_some(zone) || !sym_some(ct))
+        return 0;
+    const struct itype *t = &s->catalog->types[type];
+    for (uint32_t i = 0; i < t->n_offerings; i++)
+        if (offers(&t->offerings[i], SYM(ZONE), zone) && offers(&t->offerings[i], SYM(CT), ct))
+            return isnan(t->offerings[i].price_usd_per_h) ? 0 : t->offerings[i].price_usd_per_h;
+    return 0;
+}
+
+/* Whether the node's labels leave the offering possible; labels it does not have leave everything possible. */
+static bool offering_matches(const struct snapshot *s, const struct state_node *n, const struct offering *o)
+{
+    for (uint32_t i = 0; i < o->n_requirements; i++) {
+        sym val = label_of(s, n, o->requirements[i].key);
+
+        if (sym_some(val) && !offers(o, o->requirements[i].key, val))
+            return false;
+    }
+    return true;
+}
+
+double candidate_cheapest_offering(const struct candidates *c, const struct candidate *x)
+{
+    const struct itype *t = &c->s->catalog->types[x->type];
+    double least = INFINITY;
+
+    for (uint32_t i = 0; i < t->n_offerings; i++)
+        if (offering_matches(c->s, &c->s->nodes[x->node], &t->offerings[i]))
+            least = fmin(least, t->offerings[i].price_usd_per_h);
+    return isinf(least) ? 0 : least;
+}
+
+static double lifetime_left(const struct nodeclaim *c, int64_t now_ms)
+{
+    if (!c || c->expire_after_ns == DURATION_NEVER)
+        return 1;
+    if (c->expire_after_ns <= 0)
+        return 0;
+    double all_ms = (double)c->expire_after_ns / 1e6, age_ms = (double)sat_sub(now_ms, c->created_ms);
+    return fmin(fmax((all_ms - age_ms) / all_ms, 0), 1);
+}
+
+/* Rows 2 to 9 of lifecycle 8.3, in their order. */
+static enum blocker_kind node_obstacle(const struct candidates *c, const struct state_node *n, uint32_t pool)
+{
+    if (!n->claim)
+        return BLOCK_UNMANAGED;
+    if (!n->node)
+        return BLOCK_NO_NODE;
+    if (!n->initialized)
+        return BLOCK_UNINITIALIZED;
+    if (n->deleting)
+        return BLOCK_DELETING;
+    if (n->nominated)
+        return BLOCK_NOMINATED;
+    if (n->node->do_not_disrupt)
+        return BLOCK_NODE_ANNOTATION;
+    if (!sym_some(n->pool))
+        return BLOCK_NO_POOL_LABEL;
+    return pool == NO_INDEX || c->s->catalog->n == 0 ? BLOCK_POOL_MISSING : BLOCK_NONE;
+}
+
+static void describe(struct candidates *c, uint32_t ix)
+{
+    const struct state_node *n = &c->s->nodes[ix];
+    struct candidate *x = &c->all[ix];
+    sym type = label_of(c->s, n, SYM(ITYPE));
+    bool drifted = n->claim && n->claim->drifted == COND_TRUE;
+
+    *x = (struct candidate){
+        .node = ix,
+        .pool = sym_some(n->pool) ? u64map_get(&c->pool_of_sym, n->pool.v) : NO_INDEX,
+        .type = sym_some(type) ? u64map_get(&c->type_of_sym, type.v) : NO_INDEX,
+        .spot = sym_eq(label_of(c->s, n, SYM(CT)), SYM(SPOT)),
+        .reschedule_cost = 1,
+        .drifted_ms = drifted ? n->claim->drifted_ms : INT64_MAX,
+        .protected_pod = NO_INDEX,
+        .refused_pod = NO_INDEX,
+    };
+    x->price = price_of(c->s, n, x->type);
+    x->obstacle = node_obstacle(c, n, x->pool);
+}
+
+static void add_pod(struct candidates *c, struct candidate *x, uint32_t ix)
+{
+    const struct pod *p = &c->s->pods[ix];
+    double cost = pod_eviction_cost(p);
+
+    x->disruption_cost += cost;
+    if (pod_is_reschedulable(p)) {
+        x->n_pods++;
+        x->reschedule_cost += cost < 0 ? 0 : cost;
+        if (pod_is_movable(c->pdbs, p))
+            bit_set(c->movable, ix);
+    }
+    if (x->protected_pod == NO_INDEX && pod_is_undisruptable(p, c->s->now_ms))
+        x->protected_pod = ix;
+    if (x->refused_pod == NO_INDEX && pdb_refusing(c->pdbs, p, PDB_NOW).n)
+        x->refused_pod = ix;
+}
+
+static void add_pods(struct candidates *c)
+{
+    const struct snapshot *s = c->s;
+    uint32_t *home = xmalloc((s->n_pods + 1) * sizeof(*home));
+
+    memset(home, 0xff, s->n_pods * sizeof(*home)); /* NO_INDEX each */
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        for (uint32_t k = 0; k < s->nodes[i].n_pods; k++)
+            home[s->nodes[i].pods[k]] = i;
+    for (uint32_t i = 0; i < s->n_pods; i++)
+        if (home[i] != NO_INDEX)
+            add_pod(c, &c->all[home[i]], i);
+    free(home);
+}
+
+void candidates_init(struct candidates *c, struct arena *a, const struct snapshot *s)
+{
+    *c = (struct candidates){.s = s, .a = a, .pdbs = pdb_index_new(s)};
+    for (uint32_t i = 0; i < s->n_pools; i++)
+        u64map_put(&c->pool_of_sym, s->pools[i].name_sym.v, i);
+    for (uint32_t i = 0; i < s->catalog->n; i++)
+        u64map_put(&c->type_of_sym, s->catalog->types[i].name.v, i);
+    c->all = arena_new_array(a, struct candidate, s->n_nodes);
+    c->movable = arena_new_array(a, uint64_t, BITS_WORDS(s->n_pods));
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        describe(c, i);
+    add_pods(c);
+    for (uint32_t i = 0; i < s->n_nodes; i++) {
+        struct candidate *x = &c->all[i];
+
+        x->savings_ratio = x->price / x->reschedule_cost;
+        x->empty = x->reschedule_cost <= 1;
+        x->disruption_cost *= lifetime_left(s->nodes[i].claim, s->now_ms);
+    }
+}
+
+void candidates_fini(struct candidates *c)
+{
+    pdb_index_free(c->pdbs);
+    u64map_fini(&c->pool_of_sym);
+    u64map_fini(&c->type_of_sym);
+}
+
+/* --- the filter of a method -------------------------------------------------------------------------------------------- */
+
+static enum blocker_kind construction_obstacle(const struct candidates *c, const struct candidate *x, bool eventual)
+{
+    if (x->obstacle != BLOCK_NONE)
+        return x->obstacle;
+    if (eventual && c->s->nodes[x->node].claim->has_termination_grace)
+        return BLOCK_NONE;
+    if (x->protected_pod != NO_INDEX)
+        return BLOCK_POD_ANNOTATION;
+    if (x->refused_pod == NO_INDEX)
+        return BLOCK_NONE;
+    return pdb_refusing(c->pdbs, &c->s->pods[x->refused_pod], PDB_NOW).n > 1 ? BLOCK_PDBS : BLOCK_PDB;
+}
+
+bool candidate_is_constructible(const struct candidates *c, uint32_t node, bool eventual)
+{
+    return construction_obstacle(c, &c->all[node], eventual) == BLOCK_NONE;
+}
+
+static enum blocker_kind emptiness_obstacle(const struct nodepool *p, const struct nodeclaim *claim,
+                                            const struct candidate *x)
+{
+    if (p->consolidate_after_ns == DURATION_NEVER)
+        return BLOCK_NEVER;
+    if (!x->empty)
+        return BLOCK_NOT_EMPTY;
+    return claim->consolidatable == COND_TRUE ? BLOCK_NONE : BLOCK_NOT_CONSOLIDATABLE;
+}
+
+static enum blocker_kind consolidation_obstacle(const struct candidates *c, const struct candidate *x)
+{
+    const struct state_node *n = &c->s->nodes[x->node];
+    const struct nodepool *p = &c->s->pools[x->pool];
+
+    if (x->type == NO_INDEX)
+        return BLOCK_UNKNOWN_TYPE;
+    if (!sym_some(label_of(c->s, n, SYM(CT))))
+        return BLOCK_NO_CAPACITY_TYPE;
+    if (!sym_some(label_of(c->s, n, SYM(ZONE))))
+        return BLOCK_NO_ZONE;
+    if (p->consolidate_after_ns == DURATION_NEVER)
+        return BLOCK_NEVER;
+    if (x->empty)
+        return BLOCK_EMPTY;
+    if (p->policy == CONSOLIDATE_EMPTY)
+        return BLOCK_POLICY;
+    return n->claim->consolidatable == COND_TRUE ? BLOCK_NONE : BLOCK_NOT_CONSOLIDATABLE;
+}
+
+enum blocker_kind candidate_obstacle(const struct candidates *c, uint32_t node, enum disrupt_method m)
+{
+    const struct candidate *x = &c->all[node];
+    enum blocker_kind k = construction_obstacle(c, x, /* eventual= */ m == METHOD_DRIFT);
+
+    if (k != BLOCK_NONE)
+        return k;
+    if (c->s->pools[x->pool].is_static)
+        return BLOCK_STATIC;
+    switch (m) {
+    case METHOD_EMPTINESS:
+        return emptiness_obstacle(&c->s->pools[x->pool], c->s->nodes[node].claim, x);
+    case METHOD_DRIFT:
+        return x->drifted_ms == INT64_MAX ? BLOCK_NOT_DRIFTED : BLOCK_NONE;
+    case METHOD_MULTI:
+    case METHOD_SINGLE:
+        return consolidation_obstacle(c, x);
+    case N_METHODS:
+        break;
+    }
+    assert(!"a method");
+    return BLOCK_NONE;
+}
+
+/* --- order -------------------------------------------------------------------------------------------------------------- */
+
+/* A cost may be no number at all; such nodes still have their place in the order. */
+static double rank(double v)
+{
+    return isnan(v) ? -INFINITY : v;
+}
+
+static bool tie_before(const struct candidate *a, const struct candidate *b, const struct snapshot *s)
+{
+    const struct state_node *x = &s->nodes[a->node], *y = &s->nodes[b->node];
+    double p = rank(a->disruption_cost), q = rank(b->disruption_cost);
+
+    if (p < q || q < p)
+        return p < q;
+    if (x->claim->created_ms != y->claim->created_ms)
+        return x->claim->created_ms > y->claim->created_ms;
+    return str_cmp(x->name, y->name) < 0;
+}
+
+typedef struct candidate *candidate_ref;
+
+static bool worth_before(const candidate_ref *a, const candidate_ref *b, const void *ctx)
+{
+    double x = rank((*a)->savings_ratio), y = rank((*b)->savings_ratio);
+
+    return x > y || (!(y > x) && tie_before(*a, *b, ctx));
+}
+
+static bool drift_before(const candidate_ref *a, const candidate_ref *b, const void *ctx)
+{
+    bool x = (*a)->n_pods != 0, y = (*b)->n_pods != 0;
+
+    if (x != y)
+        return y;
+    if ((*a)->drifted_ms != (*b)->drifted_ms)
+        return (*a)->drifted_ms < (*b)->drifted_ms;
+    return tie_before(*a, *b, ctx);
+}
+
+SORT_DEFINE(sort_by_worth, candidate_ref, worth_before)
+SORT_DEFINE(sort_by_drift, candidate_ref, drift_before)
+
+struct candidate **candidates_of(const struct candidates *c, struct arena *a, enum disrupt_method m, uint32_t *ret_n)
+{
+    struct candidate **v = arena_new_array(a, struct candidate *, c->s->n_nodes);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < c->s->n_nodes; i++)
+        if (candidate_obstacle(c, i, m) == BLOCK_NONE)
+            v[n++] = &c->all[i];
+    if (m == METHOD_DRIFT)
+        sort_by_drift(v, n, c->s);
+    else
+        sort_by_worth(v, n, c->s);
+    *ret_n = n;
+    return v;
+}

@@ -1,0 +1,80 @@
+/* methods - what the methods of disruption share while a plan is in the making. Inner header of disrupt/. */
+#pragma once
+
+#include "base/vec.h"
+#include "disrupt/candidate.h"
+#include "plan/whatif.h"
+
+struct run {
+    struct arena *a; /* of the result */
+    const struct snapshot *s;
+    const struct disrupt_options *o;
+    struct candidates c;
+    struct balance balance;
+    struct whatif *w;
+    struct pool_budget *budgets;         /* [snapshot.n_pools]: of the method at work */
+    int64_t *taken;                      /* [snapshot.n_pools]: nodes that commands of this pass take from the budget */
+    struct pool_budget *told[N_METHODS]; /* the budgets as they were before any command, once somebody asks */
+    uint32_t *command_of;                /* [snapshot.n_nodes]: NO_INDEX */
+    enum blocker_kind *found;            /* [snapshot.n_nodes]: what a decision found; BLOCK_NONE: none was made */
+    move_list moves;                     /* of the command in the making */
+    VEC(struct disrupt_command) commands;
+};
+
+/* What would be done with some candidates. */
+struct decision {
+    enum blocker_kind why; /* BLOCK_NONE: it is worth it */
+    uint32_t n_claims;     /* 0: delete */
+    uint32_t n_pods;
+    uint32_t n_types; /* that are cheap enough */
+    double price, savings;
+    double least; /* what the cheapest node for the pods costs; only when it is to be told */
+};
+
+/* --- disrupt.c --------------------------------------------------------------------------------------------------------- */
+
+/* The budgets as they are for this method, less what commands have taken already. */
+void method_begin(struct run *r, enum disrupt_method m);
+/* The budget of the candidate's pool has room for one more. */
+bool budget_allows(const struct run *r, const struct candidate *c);
+void budget_take(struct run *r, const struct candidate *c);
+/* Removing one node whatever it costs; the question is left open. */
+struct decision drift_away(struct run *r, const struct candidate *c);
+/* Keeps the open question, whose moves belong to the next command. */
+void keep_question(struct run *r);
+/* A command without replacements, after its questions. */
+struct disrupt_command *add_removal(struct run *r, enum disrupt_method m, struct candidate *const *v, uint32_t n,
+                                    const struct decision *d);
+/* A command with what the open question has found; the question stays open. */
+void add_command(struct run *r, enum disrupt_method m, struct candidate *const *v, uint32_t n,
+                 const struct decision *d);
+
+/* --- consolidate.c: the rules of lifecycle 8.10 and Karpenter's own search ------------------------------------------------- */
+
+/* Asks about removing the candidates for at most `max_claims` new nodes; how many it would take beyond that is counted
+ * only to be told. The question is left open: whatif_undo() or whatif_keep() ends it. */
+struct decision consolidate(struct run *r, struct candidate *const *v, uint32_t n, uint32_t max_claims, bool tell);
+/* Whether the claims of the open question are worth having for these nodes alone. Leaves fewer types to the claims. */
+enum blocker_kind judge_replacements(struct run *r, struct candidate *const *v, uint32_t n, uint32_t n_claims);
+/* What the claims of the open question would cost together. */
+double replacements_price(struct run *r, uint32_t n_claims);
+/* The most candidates from the start that can go for at most one new node, by bisection; 0: not even two. */
+uint32_t best_prefix(struct run *r, struct candidate *const *v, uint32_t n);
+/* Each finds at most one command. */
+void search_multi(struct run *r);
+void search_single(struct run *r);
+/* Candidates of single-node consolidation: the best of every pool, then the second best of every pool … */
+struct candidate **interleaved(struct run *r, uint32_t *ret_n);
+
+/* --- verdicts.c: why candidates stay, in words ------------------------------------------------------------------------- */
+
+/* Of one candidate, while the question is open. */
+struct blocker decision_blocker(struct run *r, const struct candidate *c, const struct decision *d);
+struct blocker budget_blocker(struct run *r, const struct candidate *c, enum disrupt_method m);
+struct blocker later_blocker(const struct run *r);
+struct blocker taker_blocker(void);
+struct blocker no_pool_blocker(void);
+
+/* --- thorough.c: our own search --------------------------------------------------------------------------------------------- */
+
+void thorough(struct run *r, unsigned methods);

@@ -1,0 +1,659 @@
+/* One packer, asked about many sets of nodes. A question hides the nodes, uncounts their pods, gives their capacity back
+ * to the limits, lets the packer run on the pods, and everything is put back by undo.c. */
+#include <math.h>
+
+#include "base/sort.h"
+#include "plan/whatif_int.h"
+
+static int cmp_priced_rows(const void *a, const void *b, void *ctx)
+{
+    double x = ((const struct priced_row *)a)->price, y = ((const struct priced_row *)b)->price;
+
+    (void)ctx;
+    return x < y ? -1 : x > y;
+}
+
+/* --- start ----------------------------------------------------------------------------------------------------------- */
+
+/* lifecycle 1.4; only nodes of pools that take part in the simulation count (lifecycle 8.9). */
+static bool is_settling(const struct problem *p, const struct state_node *n)
+{
+    const struct nodeclaim *c = n->claim;
+
+    if (!c || c->initialized != COND_TRUE)
+        return false;
+    for (uint32_t i = 0; i < p->n_tmpls; i++) {
+        const struct nodepool *np = &p->snap->pools[p->tmpls[i].pool];
+        int64_t since = c->last_pod_event_ms != INT64_MIN ? c->last_pod_event_ms : c->initialized_ms;
+
+        if (!sym_eq(np->name_sym, n->pool))
+            continue;
+        if (np->consolidate_after_ns == DURATION_NEVER || np->consolidate_after_ns == 0)
+            return false;
+        return sat_sub(p->snap->now_ms, since) < np->consolidate_after_ns / 1000000 ||
+               (sat_sub(p->snap->now_ms, since) == np->consolidate_after_ns / 1000000 &&
+                np->consolidate_after_ns % 1000000 != 0);
+    }
+    return false;
+}
+
+static void index_bins(struct whatif *w)
+{
+    const struct snapshot *s = w->k.p.snap;
+
+    w->bin_of_node = arena_new_array(w->arena, uint32_t, s->n_nodes);
+    memset(w->bin_of_node, 0xff, s->n_nodes * sizeof(*w->bin_of_node));
+    for (uint32_t i = 0; i < w->k.n_node_bins; i++) {
+        struct bin *b = &w->k.bins.v[i];
+
+        w->bin_of_node[b->node] = i;
+        b->settling = is_settling(&w->k.p, &s->nodes[b->node]);
+    }
+}
+
+/* Turns of every node, ascending because turns are gone through in order. */
+static void index_turns(struct whatif *w, const uint64_t *waits, const uint32_t *node_of)
+{
+    const struct problem *p = &w->k.p;
+    const struct snapshot *s = p->snap;
+    uint32_t words = BITS_WORDS(p->n_pods), *at;
+
+    w->running = arena_new_array(w->arena, uint64_t, words);
+    w->pending = arena_new_array(w->arena, uint64_t, words);
+    w->at_home = arena_new_array(w->arena, uint64_t, words);
+    w->waiting = arena_new_array(w->arena, uint32_t, s->n_pending);
+    w->first_turn = arena_new_array(w->arena, uint32_t, s->n_nodes + 2);
+    w->turns = arena_new_array(w->arena, uint32_t, p->n_pods);
+    for (uint32_t t = 0; t < p->n_pods; t++) {
+        uint32_t pod = w->k.pod_of[t];
+
+        if (!bit_test(waits, pod)) {
+            bit_set(w->running, t);
+            w->first_turn[node_of[pod] + 2]++;
+            continue;
+        }
+        w->waiting[w->n_waiting++] = t;
+        if (!sym_some(s->pods[pod].node))
+            bit_set(w->pending, t);
+    }
+    for (uint32_t i = 2; i < s->n_nodes + 2; i++)
+        w->first_turn[i] += w->first_turn[i - 1];
+    at = w->first_turn + 1; /* moves on to where the next node begins */
+    for (uint32_t t = 0; t < p->n_pods; t++)
+        if (bit_test(w->running, t))
+            w->turns[at[node_of[w->k.pod_of[t]]]++] = t;
+}
+
+static void loosen(const struct whatif *w, const struct req_expr *x, uint32_t n, uint64_t *loose)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t key = space_key(&w->k.p.space, x[i].key);
+
+        if (key != KEY_NONE && (x[i].op == OP_NOT_IN || x[i].op == OP_DOES_NOT_EXIST))
+            bit_set(loose, key);
+    }
+}
+
+static bool every_node_has(const struct packer *k, uint32_t key)
+{
+    for (uint32_t i = 0; i < k->n_node_bins; i++)
+        if (rs_get(&k->p.space, k->bins.v[i].rs, key) == REQ_NONE)
+            return false;
+    return true;
+}
+
+/* Labels that some node lacks and some pod excludes values of. quirk: once such a pod is on the node, the node takes pods
+ * that want another value, as if it had the label (scheduling 10). Their refusal is not for good. */
+static void find_loose_keys(const struct whatif *w, uint64_t *loose)
+{
+    const struct problem *p = &w->k.p;
+
+    for (uint32_t i = 0; i < p->shapes.n; i++) {
+        const struct podspec *spec = p->shapes.v[i].spec;
+
+        for (uint32_t t = 0; t < spec->n_required; t++)
+            loosen(w, spec->required[t].exprs, spec->required[t].n, loose);
+        for (uint32_t t = 0; t < spec->n_preferred; t++)
+            loosen(w, spec->preferred[t].term.exprs, spec->preferred[t].term.n, loose);
+    }
+    for (uint32_t i = 0; i < p->snap->n_pvs; i++)
+        for (uint32_t t = 0; t < p->snap->pvs[i].n_terms; t++)
+            loosen(w, p->snap->pvs[i].terms[t].exprs, p->snap->pvs[i].terms[t].n, loose);
+    for (BITS_EACH(key, loose, BITS_WORDS(p->space.keys.n)))
+        if (every_node_has(&w->k, key))
+            bit_clear(loose, key);
+}
+
+/* Shapes that ask for such a label. */
+static void find_fickle_shapes(struct whatif *w)
+{
+    struct problem *p = &w->k.p;
+    uint64_t *loose = arena_new_array(w->arena, uint64_t, BITS_WORDS(p->space.keys.n));
+
+    find_loose_keys(w, loose);
+    for (uint32_t i = 0; i < p->shapes.n; i++) {
+        const struct rs *set = &p->space.sets.v[p->variants.v[p->shapes.v[i].variant].full];
+
+        for (uint32_t k = 0; k < set->n; k++)
+            p->shapes.v[i].fickle |= bit_test(loose, set->e[k].key);
+    }
+}
+
+struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable)
+{
+    struct whatif *w = xcalloc(1, sizeof(*w));
+    uint64_t *waits = xcalloc(BITS_WORDS(s->n_pods) + 1, sizeof(*waits));
+    uint32_t *node_of = xmalloc((s->n_pods + 1) * sizeof(*node_of)), n = s->n_pending;
+
+    w->arena = arena_new(1u << 20);
+    w->answer = arena_new(0);
+    uint32_t *pods = arena_new_array(w->arena, uint32_t, s->n_pods);
+    for (uint32_t i = 0; i < s->n_pending; i++) {
+        pods[i] = s->pending[i];
+        bit_set(waits, s->pending[i]);
+    }
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        for (uint32_t j = 0; !s->nodes[i].deleting && j < s->nodes[i].n_pods; j++) {
+            uint32_t pod = s->nodes[i].pods[j];
+
+            if (!bit_test(movable, pod) || bit_test(waits, pod))
+                continue;
+            pods[n++] = pod;
+            node_of[pod] = i;
+        }
+    packer_init(&w->k, w->arena, s, pods, n);
+    w->k.fallback = true;
+    topology_prepare_all(&w->k.topo);
+    index_bins(w);
+    index_turns(w, waits, node_of);
+    find_fickle_shapes(w);
+    w->k.running = w->running;
+    free(waits);
+    free(node_of);
+    return w;
+}
+
+void whatif_set_compat(struct whatif *w)
+{
+    w->compat = true;
+}
+
+void whatif_free(struct whatif *w)
+{
+    if (!w)
+        return;
+    packer_fini(&w->k);
+    vec_fini(&w->gone);
+    vec_fini(&w->settled);
+    vec_fini(&w->marks);
+    vec_fini(&w->round);
+    arena_free(w->answer);
+    arena_free(w->arena);
+    free(w);
+}
+
+bool whatif_has_pools(const struct whatif *w)
+{
+    return w->k.p.n_tmpls > 0;
+}
+
+/* --- a question ------------------------------------------------------------------------------------------------------- */
+
+static inline bool turn_before(const uint32_t *a, const uint32_t *b, const void *ctx)
+{
+    (void)ctx;
+    return *a < *b;
+}
+
+SORT_DEFINE(sort_turns, uint32_t, turn_before)
+
+static void take_away(struct whatif *w, uint32_t node)
+{
+    struct packer *k = &w->k;
+    uint32_t bin = w->bin_of_node[node];
+
+    assert(bin != NONE && k->bins.v[bin].n == 0);
+    vec_push(&w->gone, node);
+    seek_hide(&k->nodes, k->bins.v[bin].slot);
+    topology_take_node(&k->topo, node, /* away= */ true);
+    limits_return(k, node);
+    k->topo.logging = false; /* put back by the opposite, not by the log */
+    for (uint32_t i = w->first_turn[node]; i < w->first_turn[node + 1]; i++) {
+        uint32_t turn = w->turns[i];
+
+        topology_move(&k->topo, k->pod_of[turn], k->shape_of[turn], node, -1);
+        vec_push(&w->round, turn);
+    }
+    k->topo.logging = true;
+}
+
+static void put_back(struct whatif *w, uint32_t node)
+{
+    struct packer *k = &w->k;
+    uint32_t bin = w->bin_of_node[node];
+
+    k->topo.logging = false;
+    for (uint32_t i = w->first_turn[node]; i < w->first_turn[node + 1]; i++)
+        topology_move(&k->topo, k->pod_of[w->turns[i]], k->shape_of[w->turns[i]], node, 1);
+    topology_take_node(&k->topo, node, /* away= */ false);
+    seek_show(&k->nodes, &k->seek, k->bins.v[bin].slot, bin);
+}
+
+/* Where the search for a place may begin; the cluster is as it is without the question. */
+static void find_room_for_pods(struct whatif *w, uint32_t node)
+{
+    uint32_t last = NONE;
+
+    for (uint32_t i = w->first_turn[node]; i < w->first_turn[node + 1]; i++) {
+        uint32_t shape = w->k.shape_of[w->turns[i]];
+
+        if (shape != last) /* equal pods follow each other */
+            (void)find_room(&w->k, shape);
+        last = shape;
+    }
+}
+
+/* As at the start of a plan: the groups of everybody who takes part count from now on. */
+static void prepare_round(struct whatif *w)
+{
+    struct packer *k = &w->k;
+
+    if (!k->topo.any)
+        return;
+    for (uint32_t i = 0; i < w->round.n; i++) {
+        const struct shape *sh = &k->p.shapes.v[k->shape_of[w->round.v[i]]];
+
+        if (sh->bare == NONE)
+            topology_prepare(&k->topo, sh->variant);
+    }
+}
+
+/* A claim whose list of types cannot be cut without breaking minValues is not made (scheduling 12.4). */
+static void give_up_claims(struct whatif *w, uint32_t first)
+{
+    struct packer *k = &w->k;
+
+    for (uint32_t i = first; i < k->bins.n; i++) {
+        const struct bin *b = &k->bins.v[i];
+        uint32_t *types, n;
+
+        if (bits_count(b->rows, k->p.row_words) <= MAX_TYPES ||
+            claim_types(k, claim_rs(k, b), b->rows, w->answer, &types, &n))
+            continue;
+        for (uint32_t t = b->first; t != NONE; t = k->next[t])
+            k->placed[t] = false;
+    }
+}
+
+/* Whether a pod that runs now ended up on a node that is not initialized: Karpenter does not rely on such nodes. */
+static bool lands_early(const struct whatif *w, const struct bin *b, uint32_t turn)
+{
+    return !w->k.p.snap->nodes[b->node].initialized && bit_test(w->running, turn);
+}
+
+/* The first of the pods that the open question has put on the node. */
+static uint32_t first_new(const struct packer *k, const struct saved_bin *s)
+{
+    return s->n ? k->next[s->last] : k->bins.v[s->bin].first;
+}
+
+static void sum_up(struct whatif *w, const struct undo_mark *m, struct whatif_outcome *ret)
+{
+    struct packer *k = &w->k;
+
+    give_up_claims(w, m->claims);
+    for (uint32_t i = m->claims; i < k->bins.n; i++)
+        ret->n_claims += claim_is_made(k, &k->bins.v[i]);
+    for (uint32_t i = 0; i < w->round.n; i++)
+        ret->n_failed += !k->placed[w->round.v[i]] && !bit_test(w->pending, w->round.v[i]);
+    for (uint32_t i = m->bins; i < k->undo.bins.n; i++)
+        for (uint32_t t = first_new(k, &k->undo.bins.v[i]); t != NONE; t = k->next[t])
+            ret->n_failed += lands_early(w, &k->bins.v[k->undo.bins.v[i].bin], t);
+}
+
+void whatif_remove(struct whatif *w, const uint32_t *nodes, uint32_t n, bool settled_only, uint32_t max_claims,
+                   struct whatif_outcome *ret)
+{
+    struct packer *k = &w->k;
+
+    assert(!w->open);
+    w->open = true;
+    *ret = (struct whatif_outcome){0};
+    vec_push(&w->marks, (struct kept){.mark = undo_begin(k), .gone = w->gone.n, .settled = w->settled.n});
+    w->round.n = 0;
+    for (uint32_t i = 0; i < n && settled_only; i++)
+        find_room_for_pods(w, nodes[i]);
+    for (uint32_t i = 0; i < n; i++)
+        take_away(w, nodes[i]);
+    ret->n_pods = w->round.n;
+    for (uint32_t i = 0; i < w->n_waiting; i++)
+        if (!bit_test(w->at_home, w->waiting[i]))
+            vec_push(&w->round, w->waiting[i]);
+    if (n > 1 || w->n_waiting)
+        sort_turns(w->round.v, w->round.n, NULL);
+    prepare_round(w);
+    k->settled_only = settled_only;
+    k->stop_at = max_claims == UINT32_MAX ? NONE : k->bins.n + max_claims + 1;
+    queue_start(k, w->round.v, w->round.n);
+    packer_run(k);
+    sum_up(w, &vec_last(&w->marks).mark, ret);
+}
+
+void whatif_undo(struct whatif *w)
+{
+    struct kept m = vec_last(&w->marks);
+    bool open = w->open;
+
+    w->marks.n--;
+    w->open = false;
+    undo_end(&w->k, &m.mark, !open);
+    while (w->gone.n > m.gone)
+        put_back(w, w->gone.v[--w->gone.n]);
+    while (w->settled.n > m.settled)
+        bit_clear(w->at_home, w->settled.v[--w->settled.n]);
+    w->choices = NULL;
+    arena_reset(w->answer);
+    for (uint32_t i = 0; !open && i < w->k.p.shapes.n; i++)
+        w->k.p.shapes.v[i].room_from = 0; /* there is more room than when it was looked for */
+}
+
+static void add_moves(const struct whatif *w, uint32_t turn, uint32_t node, uint32_t claim, move_list *out)
+{
+    for (; turn != NONE; turn = w->k.next[turn])
+        if (bit_test(w->running, turn))
+            vec_push(out, (struct plan_move){w->k.pod_of[turn], node, claim});
+}
+
+void whatif_moves(const struct whatif *w, move_list *out)
+{
+    const struct packer *k = &w->k;
+    const struct undo_mark *m = &vec_last(&w->marks).mark;
+    uint32_t claim = 0;
+
+    assert(w->open);
+    for (uint32_t i = m->bins; i < k->undo.bins.n; i++) {
+        const struct saved_bin *s = &k->undo.bins.v[i];
+
+        add_moves(w, first_new(k, s), k->bins.v[s->bin].node, NONE, out);
+    }
+    for (uint32_t i = m->claims; i < k->bins.n; i++)
+        if (claim_is_made(k, &k->bins.v[i]))
+            add_moves(w, k->bins.v[i].first, NONE, claim++, out);
+}
+
+/* Pods of a bin that this question put there are counted by everybody from now on. */
+static void settle_bin(struct whatif *w, const struct bin *b, uint32_t first)
+{
+    struct packer *k = &w->k;
+
+    for (uint32_t t = first; t != NONE; t = k->next[t]) {
+        if (k->topo.any)
+            topology_settle(&k->topo, k->p.shapes.v[k->shape_of[t]].variant, b->rs, b->host, b->taint_set);
+        if (bit_test(w->running, t))
+            continue;
+        bit_set(w->at_home, t);
+        vec_push(&w->settled, t);
+    }
+}
+
+void whatif_keep(struct whatif *w)
+{
+    struct packer *k = &w->k;
+    const struct undo_mark *m = &vec_last(&w->marks).mark;
+
+    for (uint32_t i = m->bins; i < k->undo.bins.n; i++) {
+        const struct saved_bin *s = &k->undo.bins.v[i];
+
+        settle_bin(w, &k->bins.v[s->bin], first_new(k, s));
+    }
+    for (uint32_t i = m->claims; i < k->bins.n; i++)
+        settle_bin(w, &k->bins.v[i], k->bins.v[i].first);
+    claims_forget(k);
+    w->open = false;
+    w->choices = NULL;
+    arena_reset(w->answer);
+}
+
+uint32_t whatif_kept(const struct whatif *w)
+{
+    return w->marks.n;
+}
+
+bool whatif_took(const struct whatif *w, uint32_t node)
+{
+    return w->bin_of_node[node] != NONE && w->k.bins.v[w->bin_of_node[node]].n > 0;
+}
+
+/* --- bounds ------------------------------------------------------------------------------------------------------------- */
+
+static bool is_one_of(const struct whatif *w, uint32_t slot, const uint32_t *nodes, uint32_t n)
+{
+    uint32_t node = w->k.bins.v[w->k.nodes.slots.v[slot]].node;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (nodes[i] == node)
+            return true;
+    return false;
+}
+
+/* No node but those that go has room for pods of the shape, as written: there is nothing to relax. */
+static bool has_no_room(struct whatif *w, uint32_t shape, const uint32_t *nodes, uint32_t n)
+{
+    const struct shape *sh = &w->k.p.shapes.v[shape];
+
+    if (sh->bare != NONE || sh->fickle || variant_next(&w->k.p, sh->variant) != NONE)
+        return false;
+    uint32_t slot = find_room(&w->k, shape);
+    while (slot < w->k.nodes.slots.n && is_one_of(w, slot, nodes, n))
+        slot = next_room(&w->k, shape, slot + 1);
+    return slot == w->k.nodes.slots.n;
+}
+
+/* What the rows could give to pods at most, cheapest rows first. */
+static void price_rows(struct whatif *w)
+{
+    struct problem *p = &w->k.p;
+
+    w->by_price = arena_new_array(w->arena, struct priced_row, p->rows.n);
+    for (uint32_t r = 0; r < p->rows.n; r++) {
+        struct priced_row *x = &w->by_price[w->n_by_price];
+
+        *x = (struct priced_row){.price = INFINITY, .room = {INT64_MIN, INT64_MIN, INT64_MIN}};
+        for (uint32_t i = p->row_offering[r]; i < p->row_offering[r + 1]; i++)
+            if (p->offerings.v[i].available)
+                x->price = MIN(x->price, p->offerings.v[i].price);
+        for (uint32_t i = 0; i < p->n_tmpls; i++)
+            for (uint32_t g = 0; g < p->tmpls[i].n_groups; g++)
+                for (uint32_t d = 0; d < DIM_FIXED && bit_test(p->tmpls[i].groups[g].rows, r); d++)
+                    x->room[d] = MAX(x->room[d], sat_sub(p->rows.v[r].alloc[d], p->tmpls[i].groups[g].overhead[d]));
+        w->n_by_price += isfinite(x->price) && x->room[0] != INT64_MIN;
+    }
+    sort_stable(w->by_price, w->n_by_price, sizeof(*w->by_price), cmp_priced_rows, NULL);
+}
+
+double whatif_least(struct whatif *w, const uint32_t *nodes, uint32_t n)
+{
+    struct packer *k = &w->k;
+    int64_t sum[DIM_FIXED] = {0};
+    uint32_t last = NONE;
+    bool none = false;
+
+    assert(!w->open);
+    if (!w->by_price)
+        price_rows(w);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t t = w->first_turn[nodes[i]]; t < w->first_turn[nodes[i] + 1]; t++) {
+            uint32_t shape = k->shape_of[w->turns[t]];
+
+            none = shape == last ? none : has_no_room(w, shape, nodes, n); /* equal pods follow each other */
+            last = shape;
+            for (uint32_t d = 0; d < DIM_FIXED && none; d++)
+                sum[d] = sat_add(sum[d], k->p.shapes.v[shape].requests[d]);
+        }
+    if (sum[DIM_PODS] == 0)
+        return 0;
+    for (uint32_t i = 0; i < w->n_by_price; i++)
+        if (w->by_price[i].room[0] >= sum[0] && w->by_price[i].room[1] >= sum[1] && w->by_price[i].room[2] >= sum[2])
+            return w->by_price[i].price;
+    return INFINITY;
+}
+
+/* --- why not ------------------------------------------------------------------------------------------------------------ */
+
+static str early_text(struct whatif *w, struct arena *a, uint32_t node)
+{
+    const struct state_node *n = &w->k.p.snap->nodes[node];
+    struct sb b = {0};
+
+    sb_c(&b, "would schedule against uninitialized ");
+    if (n->claim)
+        sb_printf(&b, "nodeclaim/" STR_FMT, STR_ARG(n->claim->name));
+    if (n->node)
+        sb_printf(&b, "%snode/" STR_FMT, n->claim ? ", " : "", STR_ARG(n->node->name));
+    str s = sb_dup(&b, a);
+    sb_fini(&b);
+    return s;
+}
+
+struct failure {
+    uint32_t turn, node; /* node: not initialized; NONE: no place at all */
+};
+
+static int cmp_failures(const void *a, const void *b, void *ctx)
+{
+    const struct packer *k = ctx;
+    const struct pod *x = packer_pod(k, ((const struct failure *)a)->turn),
+                     *y = packer_pod(k, ((const struct failure *)b)->turn);
+    int c = str_cmp(sym_str(k->p.snap->syms, x->ns), sym_str(k->p.snap->syms, y->ns));
+
+    return c ? c : str_cmp(x->name, y->name);
+}
+
+#define FAILURES_SHOWN 5
+
+typedef VEC(struct failure) failure_list;
+
+/* Of the open question, by name of the pod. */
+static failure_list failures_of(struct whatif *w)
+{
+    struct packer *k = &w->k;
+    const struct undo_mark *m = &vec_last(&w->marks).mark;
+    failure_list v = {0};
+
+    for (uint32_t i = 0; i < w->round.n; i++)
+        if (!k->placed[w->round.v[i]] && !bit_test(w->pending, w->round.v[i]))
+            vec_push(&v, (struct failure){w->round.v[i], NONE});
+    for (uint32_t i = m->bins; i < k->undo.bins.n; i++) {
+        const struct saved_bin *s = &k->undo.bins.v[i];
+        const struct bin *bin = &k->bins.v[s->bin];
+
+        for (uint32_t t = first_new(k, s); t != NONE; t = k->next[t])
+            if (lands_early(w, bin, t))
+                vec_push(&v, (struct failure){t, bin->node});
+    }
+    sort_stable(v.v, v.n, sizeof(*v.v), cmp_failures, k);
+    return v;
+}
+
+uint32_t whatif_first_failure(struct whatif *w, uint32_t *ret_node)
+{
+    failure_list v = failures_of(w);
+    uint32_t pod = v.n ? w->k.pod_of[v.v[0].turn] : UINT32_MAX;
+
+    *ret_node = v.n ? v.v[0].node : UINT32_MAX;
+    vec_fini(&v);
+    return pod;
+}
+
+str whatif_failures(struct whatif *w, struct arena *a)
+{
+    struct packer *k = &w->k;
+    AUTO(arena) struct arena *tmp = arena_new(0);
+    failure_list v = failures_of(w);
+    struct sb b = {0};
+
+    sb_c(&b, "not all pods would schedule, ");
+    for (uint32_t i = 0; i < MIN(v.n, (uint32_t)FAILURES_SHOWN); i++) {
+        const struct pod *pod = packer_pod(k, v.v[i].turn);
+        str why = v.v[i].node == NONE ? explain_turn(k, v.v[i].turn, tmp) : early_text(w, tmp, v.v[i].node);
+
+        sb_printf(&b, STR_FMT "/" STR_FMT " => " STR_FMT " ", STR_ARG(sym_str(k->p.snap->syms, pod->ns)),
+                  STR_ARG(pod->name), STR_ARG(why));
+    }
+    if (v.n >= FAILURES_SHOWN)
+        sb_printf(&b, " and %u other(s)", v.n - FAILURES_SHOWN);
+    str ret = sb_dup(&b, a);
+    sb_fini(&b);
+    vec_fini(&v);
+    return ret;
+}
+
+/* --- checking ----------------------------------------------------------------------------------------------------------- */
+
+void whatif_search_all(struct whatif *w)
+{
+    w->k.seek.exhaustive = true;
+}
+
+struct plan *whatif_plan(struct whatif *w, struct arena *a)
+{
+    struct plan *out = arena_new_one(a, struct plan);
+
+    assert(w->open);
+    packer_finish(&w->k, out, a);
+    explain_failures(&w->k, out, a);
+    return out;
+}
+
+static void digest_bin(const struct whatif *w, const struct bin *b, struct sb *out)
+{
+    const struct seek_bin *s = &w->k.seek.v.v[b - w->k.bins.v];
+
+    sb_printf(out, "bin %u: rs %u host %u taints %u pods %u ports %u csi %u hidden %d:", b->node, b->rs, b->host,
+              b->taint_set, b->n, b->ports.n, b->csi ? b->csi->used.n : 0,
+              b->node != NONE && w->k.nodes.slots.v[b->slot] == NONE);
+    for (uint32_t d = 0; d < w->k.p.n_dims; d++)
+        sb_printf(out, " %lld", (long long)b->vec[d]);
+    sb_printf(out, " | %lld %lld %lld %llx %llx\n", (long long)s->room[0], (long long)s->room[1], (long long)s->room[2],
+              (unsigned long long)s->zones, (unsigned long long)s->cts);
+}
+
+static void digest_group(const struct whatif *w, uint32_t group, struct sb *out)
+{
+    const struct topology *t = &w->k.topo;
+    const struct topo_group *g = &t->groups.v[group];
+    const struct label_key *key = &t->p->space.keys.v[g->key];
+
+    sb_printf(out, "group %u:", group);
+    for (uint32_t v = 0; !g->is_host && v < key->n_vals; v++)
+        sb_printf(out, " %d/%d/%d", g->counts[v], g->support[v], bit_test(g->known, v));
+    for (uint32_t h = 0; g->is_host && h < t->hosts.n; h++)
+        if (topology_host_count(t, group, h))
+            sb_printf(out, " %u=%d", h, topology_host_count(t, group, h));
+    sb_printf(out, " busy %u\n", g->busy_hosts.n);
+}
+
+void whatif_digest(struct whatif *w, struct sb *out)
+{
+    const struct packer *k = &w->k;
+
+    for (uint32_t i = 0; i < k->bins.n; i++)
+        digest_bin(w, &k->bins.v[i], out);
+    for (uint32_t i = 0; i < k->topo.groups.n; i++)
+        digest_group(w, i, out);
+    for (uint32_t i = 0; i < k->p.n_tmpls; i++) {
+        const struct tmpl *t = &k->p.tmpls[i];
+
+        sb_printf(out, "pool %u:", t->pool);
+        for (uint32_t d = 0; t->has_limits && d < k->p.n_dims; d++)
+            sb_printf(out, " %lld", (long long)t->remaining[d]);
+        sb_printf(out, " %d\n", t->nodes_exhausted);
+    }
+    for (uint32_t i = 0; i < k->p.reservations.n; i++)
+        sb_printf(out, "reservation %u: %d\n", i, k->p.reservations.v[i].left);
+    sb_printf(out, "hosts %u spare %u live %u sizes %d\n", k->topo.hosts.n, k->spare_host, k->nodes.live,
+              k->sizes.n && bits_any(k->sizes.v, k->sizes.n));
+    for (uint32_t t = 0; t < k->p.n_pods; t++)
+        if (k->topo.any && bit_test(k->topo.in_round, k->pod_of[t]))
+            sb_printf(out, "in round %u\n", t);
+}

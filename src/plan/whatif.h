@@ -1,0 +1,91 @@
+/* whatif - what would become of the pods if some nodes went: one compiled snapshot, asked again and again.
+ *
+ * A question takes nodes away, finds places for their pods next to those that wait for one anyway, and can be undone
+ * exactly: it costs what it touches, not what the cluster holds. Questions nest: one that is kept changes the cluster
+ * that the next ones are asked of.
+ *
+ *     whatif_remove(w, nodes, n, true, 0, &out);
+ *     if (out.n_failed == 0 && out.n_claims == 0)
+ *         …                                    the nodes are not needed
+ *     whatif_undo(w);
+ */
+#pragma once
+
+#include "base/sb.h"
+#include "base/vec.h"
+#include "plan/plan.h"
+
+struct whatif;
+
+/* `movable`: bit set over snapshot.pods, those that want a new place when their node goes. The snapshot and the set
+ * outlive the object. */
+struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable);
+void whatif_set_compat(struct whatif *w); /* quirks of Karpenter that never do a user good are reproduced too */
+void whatif_free(struct whatif *w);
+/* Some NodePool could be launched from. */
+bool whatif_has_pools(const struct whatif *w);
+
+struct whatif_outcome {
+    uint32_t n_claims; /* new NodeClaims; one more than `max_claims`: at least so many */
+    uint32_t n_failed; /* pods that run now and would have no place; those that are pending now do not count */
+    uint32_t n_pods;   /* of the nodes that went */
+};
+
+/* `nodes`: indexes into snapshot.nodes, none of them deleting. `settled_only`: nodes that are still inside the
+ * consolidateAfter window of their pool take no running pods (lifecycle 8.9). The question ends early, with pods that
+ * were not looked at, when it takes more than `max_claims`; UINT32_MAX: never. */
+void whatif_remove(struct whatif *w, const uint32_t *nodes, uint32_t n, bool settled_only, uint32_t max_claims,
+                   struct whatif_outcome *ret);
+void whatif_undo(struct whatif *w);
+/* The nodes stay away and the pods where they were placed. New claims take no further pods. */
+void whatif_keep(struct whatif *w);
+uint32_t whatif_kept(const struct whatif *w); /* how many questions were kept; whatif_undo() takes back the last */
+/* The node takes pods of questions that were kept or are open. */
+bool whatif_took(const struct whatif *w, uint32_t node);
+
+/* Cheap and certain, while no question is open: what a new node for those pods of the nodes costs at least that have
+ * no room on any other; 0: there may be no such pods. INFINITY: no instance type could hold them together. */
+double whatif_least(struct whatif *w, const uint32_t *nodes, uint32_t n);
+
+/* While a question is open: why pods have no place, in Karpenter's words ("not all pods would schedule, …"). */
+str whatif_failures(struct whatif *w, struct arena *a);
+/* The first of these pods, by name: an index into snapshot.pods; UINT32_MAX: there is none. *ret_node: the node that is
+ * not initialized and would be its place; UINT32_MAX: it has none. */
+uint32_t whatif_first_failure(struct whatif *w, uint32_t *ret_node);
+/* After CHEAPER_MIN_VALUES: what the types that are left do not meet, in Karpenter's words. */
+str whatif_missed_values(struct whatif *w, struct arena *a);
+
+/* While a question is open: where it puts the pods of its nodes, added to a list. */
+typedef VEC(struct plan_move) move_list;
+void whatif_moves(const struct whatif *w, move_list *out);
+
+/* --- while a question is open and has made claims ------------------------------------------------------------------- */
+
+enum cheaper {
+    CHEAPER_YES,
+    CHEAPER_MIN_VALUES, /* the types that are cheap enough do not meet minValues */
+    CHEAPER_NONE,       /* no type is cheap enough */
+    CHEAPER_SPOT_OFF,   /* spot for spot, and the feature gate is off */
+    CHEAPER_SPOT_FEW,   /* spot for spot, and fewer than 15 types are cheaper */
+};
+
+/* Leaves to the claims the types that together cost less than `price` wherever they are launched, by the rules of
+ * lifecycle 8.10. `all_spot`: every node that goes is a spot node; `alone`: there is one. *ret_n: types left. */
+enum cheaper whatif_cheaper(struct whatif *w, double price, bool all_spot, bool alone, uint32_t *ret_n);
+/* The same of every claim, with a price and nothing else; false: minValues no longer hold, or nothing is left. */
+bool whatif_below(struct whatif *w, double price);
+/* Whether some claim could become this type. */
+bool whatif_offers(const struct whatif *w, uint32_t type);
+/* What claim `i` would cost: its cheapest offering; 0 when there is none (lifecycle 8.12). */
+double whatif_price(struct whatif *w, uint32_t i);
+/* The claims as they would be written, in `a`. */
+struct plan_claim *whatif_claims(struct whatif *w, struct arena *a);
+
+/* --- checking ------------------------------------------------------------------------------------------------------- */
+
+/* Everything that questions change, as text: equal before a question and after undoing it. */
+void whatif_digest(struct whatif *w, struct sb *out);
+/* While a question is open: the cluster's plan as plan_make() would have it, with the pods of questions that were kept. */
+struct plan *whatif_plan(struct whatif *w, struct arena *a);
+/* Looks at every bin instead of asking the index, which gives the same answers; before the first question. */
+void whatif_search_all(struct whatif *w);
