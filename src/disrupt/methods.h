@@ -75,6 +75,27 @@ struct blocker later_blocker(const struct run *r);
 struct blocker taker_blocker(void);
 struct blocker no_pool_blocker(void);
 
+/* --- sets.c: sets of candidates that can go together ----------------------------------------------------------------------- */
+
+typedef VEC(struct candidate *) candidate_list;
+
+/* No command and no pod has taken the node. */
+bool is_free(const struct run *r, const struct candidate *c);
+void free_candidates(struct run *r, enum disrupt_method m, candidate_list *out);
+bool take_if_allowed(struct run *r, const struct candidate *c); /* from its pool's budget */
+uint32_t claims_allowed(const struct run *r);                   /* replacements in one command */
+
+/* Neighbours in the order of candidates: all of them at first, or one; half as many after a no, twice as many after a
+ * yes. What is asked about together cannot count on each other's room, which is why large sets come first. A single node
+ * goes only if it needs no replacement. */
+void sweep(struct run *r, uint32_t max_claims, bool all_first);
+/* Nodes that one cheaper node can take the place of. Neighbours are alike, so sets grow from two of them. */
+void merge_many(struct run *r);
+/* As many as can go together, from the best on: what Karpenter would do, without its limit. */
+void remove_prefix(struct run *r);
+/* One by one, what is left. */
+void replace_single(struct run *r);
+
 /* --- thorough.c: our own search --------------------------------------------------------------------------------------------- */
 
 void thorough(struct run *r, unsigned methods);
