@@ -1,43 +1,9 @@
 /* Any input that can be read and made a snapshot of can be planned: the plan ends, twice the same, and every pod that
  * waits has exactly one place or one reason. The first byte chooses catalogue and settings. */
-#include "cloud/catalog.h"
-#include "data/reader.h"
-#include "k8s/decode.h"
-#include "k8s/settings.h"
+#include "cluster.h"
 #include "plan/plan.h"
-#include "state/state.h"
-
-#define PODS_MAX 2000 /* what workloads may expand to */
-#define NOW_MS 1768478400000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static bool read_all(struct objects *o, str bytes)
-{
-    const struct tree *t = NULL;
-    struct err e = {0};
-
-    AUTO(decoder) struct decoder *d = decoder_new(o);
-    AUTO(reader) struct reader *r = reader_open_bytes("fuzz", bytes, &e);
-    if (!r)
-        return false;
-    do
-        if (!reader_next(r, &t, &e) || (t && !k8s_decode(d, t, &e))) {
-            assert(e.kind != ERR_NONE && e.msg[0]);
-            return false;
-        }
-    while (t);
-    return true;
-}
-
-static bool too_many_pods(const struct objects *o)
-{
-    int64_t n = o->pods.n;
-
-    for (uint32_t i = 0; i < o->workloads.n; i++)
-        n = sat_add(n, MAX(o->workloads.v[i].replicas, 0));
-    return n > PODS_MAX;
-}
 
 static void count(uint8_t *seen, const struct snapshot *s, const uint32_t *pods, uint32_t n)
 {
@@ -87,24 +53,15 @@ static void same_plan(const struct plan *x, const struct plan *y)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    AUTO(arena) struct arena *a = arena_new(0);
-    AUTO(syms) struct syms *t = syms_new();
-    AUTO(objects) struct objects *o = objects_new(t);
-    struct settings settings;
-    struct err e = {0};
+    struct cluster c;
+    struct snapshot *s = cluster_open(&c, data, size);
 
-    if (size == 0 || !read_all(o, (str){(const char *)data + 1, size - 1}) || too_many_pods(o))
-        return 0;
-    settings_defaults(&settings);
-    settings.preferences = data[0] & 1 ? PREF_IGNORE : PREF_RESPECT;
-    settings.min_values = data[0] & 2 ? MINVALUES_BEST_EFFORT : MINVALUES_STRICT;
-    struct catalog *c = catalog_builtin(a, t, data[0] & 4 ? STR("kwok") : STR("fake:20"), &e);
-    assert(c);
-    struct snapshot *s = state_build(a, o, c, &settings, NOW_MS, &e);
-    if (!s)
-        return 0;
-    struct plan *p = plan_make(a, s);
-    check_plan(a, s, p);
-    same_plan(p, plan_make(a, s));
+    if (s) {
+        struct plan *p = plan_make(c.a, s);
+
+        check_plan(c.a, s, p);
+        same_plan(p, plan_make(c.a, s));
+    }
+    cluster_close(&c);
     return 0;
 }
