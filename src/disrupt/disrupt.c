@@ -180,7 +180,7 @@ static struct decision decide(struct run *r, struct candidate *c, enum disrupt_m
     case N_METHODS:
         break;
     }
-    return consolidate(r, &c, 1, 1, /* tell= */ true);
+    return consolidate(r, &c, 1, r->o->compat ? 1 : claims_allowed(r), /* tell= */ true);
 }
 
 /* A candidate that no command took: what its own simulation says. A budget is to blame only for nodes that would go

@@ -69,17 +69,6 @@ static void replace_drifted(struct run *r)
     vec_fini(&all);
 }
 
-/* Pods that wait get their places first, as the provisioner would give them: nodes that take one are nominated. */
-static void settle_pending(struct run *r)
-{
-    struct whatif_outcome out;
-
-    if (r->s->n_pending == 0)
-        return;
-    whatif_remove(r->w, NULL, 0, /* settled_only= */ true, UINT32_MAX, &out);
-    whatif_keep(r->w);
-}
-
 /* --- consolidation ------------------------------------------------------------------------------------------------------------ */
 
 /* There is no best order to ask in: what goes first takes the room that others would have needed. Each way is tried,
@@ -131,14 +120,14 @@ static void take_back(struct run *r, uint32_t questions, uint32_t commands)
 
 static void consolidate_all(struct run *r, unsigned methods)
 {
-    uint32_t questions = whatif_kept(r->w), commands = r->commands.n;
+    uint32_t questions = whatif_kept(r->w), commands = r->commands.n, n;
     struct arena_mark mark = arena_mark(r->a);
     enum way best = LARGE_SETS_FIRST;
     double most = -1;
-    uint32_t n;
 
     (void)candidates_of(&r->c, r->a, METHOD_MULTI, &n);
-    for (enum way way = 0; way < N_WAYS && n <= ALL_WAYS_UP_TO; way++) {
+    bool choose = methods & 1u << METHOD_MULTI && n > 1 && n <= ALL_WAYS_UP_TO; /* single nodes know one way only */
+    for (enum way way = 0; way < N_WAYS && choose; way++) {
         consolidate_by(r, methods, way);
         if (saved(r) > most) {
             most = saved(r);
@@ -152,7 +141,7 @@ static void consolidate_all(struct run *r, unsigned methods)
 
 void thorough(struct run *r, unsigned methods)
 {
-    settle_pending(r);
+    whatif_settle(r->w); /* nodes that take a pod that waits are nominated */
     if (methods & 1u << METHOD_EMPTINESS) {
         method_begin(r, METHOD_EMPTINESS);
         remove_empty(r);

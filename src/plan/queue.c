@@ -106,13 +106,12 @@ static void sort_equal_sizes(struct queued *q, uint32_t n, const struct snapshot
         sort_by_all(q, n, s);
         return;
     }
-    for (uint32_t i = 1; i < n; i++) /* equal so far, which is rare: the rest of the uid decides */
-        for (uint32_t j = i; j > 0 && before(&q[j], &q[j - 1], s); j--) {
-            struct queued swap = q[j];
-
-            q[j] = q[j - 1];
-            q[j - 1] = swap;
-        }
+    for (uint32_t i = 0, end; i < n; i = end) { /* equal so far, which is rare: the rest of the uid decides */
+        for (end = i + 1; end < n && q[end].uid == q[i].uid && q[end].created_ms == q[i].created_ms; end++)
+            continue;
+        if (end - i > 1)
+            sort_by_all(q + i, end - i, s);
+    }
 }
 
 void turns_build(struct packer *k)

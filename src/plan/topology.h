@@ -47,6 +47,11 @@ struct key_domains {
     VEC(struct domain_taints) tainted;
 };
 
+/* How many nodes have each value of a key; groups with the same key and node filter share it. */
+struct node_domains {
+    int32_t *support;
+};
+
 struct class_link {
     uint32_t cls, next;
 };
@@ -64,7 +69,9 @@ struct topology {
     bool logging;   /* changes are written down to be undone */
     VEC(struct count_change) log;
     VEC(struct topo_group) groups;
-    struct strmap ids[2];      /* forward, inverse */
+    struct strmap ids[2];  /* forward, inverse */
+    struct strmap filters; /* key and node filter -> node_domains */
+    VEC(struct node_domains) node_domains;
     struct u64map host_counts; /* (group, host) */
     VEC(struct host) hosts;
     struct u64map host_of_sym;

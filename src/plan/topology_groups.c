@@ -37,15 +37,49 @@ static uint32_t node_domain(struct topology *t, const struct topo_group *g, uint
     return space_val(&t->p->space, g->key, label);
 }
 
-static void add_node_domains(struct topology *t, struct topo_group *g)
+/* Everything that decides which nodes a group counts, as bytes. */
+static str filter_key(struct topology *t, const struct topo_group *g)
 {
+    struct sb b = {0};
+
+    key_u32(&b, g->key);
+    key_u32(&b, (uint32_t)g->filtered << 2 | (uint32_t)g->honor_affinity << 1 | g->honor_taints);
+    key_u32(&b, g->filtered && g->honor_taints ? g->tol_set : NONE);
+    for (uint32_t i = 0; g->filtered && g->honor_affinity && i < g->n_alts; i++)
+        key_u32(&b, g->alts[i]);
+    str key = sb_dup(&b, t->p->arena);
+    sb_fini(&b);
+    return key;
+}
+
+/* Thousands of deployments spread over zones, each a group of its own: the nodes are gone through once for all. */
+static const int32_t *node_support(struct topology *t, const struct topo_group *g)
+{
+    str key = filter_key(t, g);
+    uint32_t ix = strmap_get(&t->filters, key);
+
+    if (ix != MAP_NONE)
+        return t->node_domains.v[ix].support;
+    int32_t *support = arena_new_array(t->p->arena, int32_t, t->p->space.keys.v[g->key].n_vals);
     for (uint32_t i = 0; i < t->p->snap->n_nodes; i++) {
         uint32_t val = node_domain(t, g, i);
 
-        if (val == VAL_NONE)
-            continue;
-        g->leans |= !bit_test(g->seeded, val);
-        g->support[val] += !bit_test(t->node_gone, i);
+        if (val != VAL_NONE)
+            support[val]++;
+    }
+    strmap_put(&t->filters, key, t->node_domains.n);
+    vec_push(&t->node_domains, (struct node_domains){support});
+    return support;
+}
+
+static void add_node_domains(struct topology *t, struct topo_group *g)
+{
+    uint32_t n = t->p->space.keys.v[g->key].n_vals;
+    const int32_t *support = node_support(t, g);
+
+    for (uint32_t val = 0; val < n; val++) {
+        g->support[val] = support[val];
+        g->leans |= support[val] > 0 && !bit_test(g->seeded, val);
         topology_refresh(g, val);
     }
 }
@@ -612,6 +646,8 @@ void topology_fini(struct topology *t)
     vec_fini(&t->groups);
     strmap_fini(&t->ids[0]);
     strmap_fini(&t->ids[1]);
+    strmap_fini(&t->filters);
+    vec_fini(&t->node_domains);
     u64map_fini(&t->host_counts);
     vec_fini(&t->hosts);
     u64map_fini(&t->host_of_sym);

@@ -15,24 +15,14 @@ static int cmp_priced_rows(const void *a, const void *b, void *ctx)
 
 /* --- start ----------------------------------------------------------------------------------------------------------- */
 
-/* lifecycle 1.4; only nodes of pools that take part in the simulation count (lifecycle 8.9). */
+/* Only nodes of pools that take part in the simulation count (lifecycle 8.9). */
 static bool is_settling(const struct problem *p, const struct state_node *n)
 {
-    const struct nodeclaim *c = n->claim;
-
-    if (!c || c->initialized != COND_TRUE)
-        return false;
-    for (uint32_t i = 0; i < p->n_tmpls; i++) {
+    for (uint32_t i = 0; n->claim && i < p->n_tmpls; i++) {
         const struct nodepool *np = &p->snap->pools[p->tmpls[i].pool];
-        int64_t since = c->last_pod_event_ms != INT64_MIN ? c->last_pod_event_ms : c->initialized_ms;
 
-        if (!sym_eq(np->name_sym, n->pool))
-            continue;
-        if (np->consolidate_after_ns == DURATION_NEVER || np->consolidate_after_ns == 0)
-            return false;
-        return sat_sub(p->snap->now_ms, since) < np->consolidate_after_ns / 1000000 ||
-               (sat_sub(p->snap->now_ms, since) == np->consolidate_after_ns / 1000000 &&
-                np->consolidate_after_ns % 1000000 != 0);
+        if (sym_eq(np->name_sym, n->pool))
+            return p->snap->now_ms < nodeclaim_settled_ms(np, n->claim);
     }
     return false;
 }
@@ -253,6 +243,24 @@ static void find_room_for_pods(struct whatif *w, uint32_t node)
     }
 }
 
+/* Merges the pods that wait into the round, from the end: both are in order already, and there may be thousands. */
+static void add_waiting(struct whatif *w)
+{
+    uint32_t left = w->round.n, more = 0, at;
+
+    for (uint32_t i = 0; i < w->n_waiting; i++)
+        more += !bit_test(w->at_home, w->waiting[i]);
+    vec_reserve(&w->round, left + more);
+    at = w->round.n = left + more;
+    for (uint32_t i = w->n_waiting; i-- > 0;) {
+        if (bit_test(w->at_home, w->waiting[i]))
+            continue;
+        while (left > 0 && w->round.v[left - 1] > w->waiting[i])
+            w->round.v[--at] = w->round.v[--left];
+        w->round.v[--at] = w->waiting[i];
+    }
+}
+
 /* As at the start of a plan: the groups of everybody who takes part count from now on. */
 static void prepare_round(struct whatif *w)
 {
@@ -326,11 +334,9 @@ void whatif_remove(struct whatif *w, const uint32_t *nodes, uint32_t n, bool set
     for (uint32_t i = 0; i < n; i++)
         take_away(w, nodes[i]);
     ret->n_pods = w->round.n;
-    for (uint32_t i = 0; i < w->n_waiting; i++)
-        if (!bit_test(w->at_home, w->waiting[i]))
-            vec_push(&w->round, w->waiting[i]);
-    if (n > 1 || w->n_waiting)
+    if (n > 1)
         sort_turns(w->round.v, w->round.n, NULL);
+    add_waiting(w);
     prepare_round(w);
     k->settled_only = settled_only;
     k->stop_at = max_claims == UINT32_MAX ? NONE : k->bins.n + max_claims + 1;
@@ -412,6 +418,24 @@ void whatif_keep(struct whatif *w)
     w->open = false;
     w->choices = NULL;
     arena_reset(w->answer);
+}
+
+void whatif_settle(struct whatif *w)
+{
+    struct whatif_outcome out;
+
+    if (w->n_waiting == 0)
+        return;
+    whatif_remove(w, NULL, 0, /* settled_only= */ false, UINT32_MAX, &out);
+    for (uint32_t i = 0; i < w->round.n; i++) {
+        uint32_t turn = w->round.v[i];
+
+        if (w->k.placed[turn] || !bit_test(w->pending, turn))
+            continue;
+        bit_set(w->at_home, turn);
+        vec_push(&w->settled, turn);
+    }
+    whatif_keep(w);
 }
 
 uint32_t whatif_kept(const struct whatif *w)

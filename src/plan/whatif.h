@@ -39,6 +39,9 @@ void whatif_remove(struct whatif *w, const uint32_t *nodes, uint32_t n, bool set
 void whatif_undo(struct whatif *w);
 /* The nodes stay away and the pods where they were placed. New claims take no further pods. */
 void whatif_keep(struct whatif *w);
+/* Pods that wait get their places now, as a plan would give them. Pending pods that find none take no part in later
+ * questions: with thousands of them every question would try them all again. */
+void whatif_settle(struct whatif *w);
 uint32_t whatif_kept(const struct whatif *w); /* how many questions were kept; whatif_undo() takes back the last */
 /* The node takes pods of questions that were kept or are open. */
 bool whatif_took(const struct whatif *w, uint32_t node);

@@ -28,7 +28,7 @@ struct whatif {
     uint32_t *waiting, n_waiting; /* turns of pods that wait anyway, ascending */
     uint64_t *running;            /* bit set over turns: neither pending nor on a deleting node */
     uint64_t *pending;            /* bit set over turns: has no node yet */
-    uint64_t *at_home;            /* bit set over turns: waited, and was placed by a question that was kept */
+    uint64_t *at_home;            /* bit set over turns: waited, and does so no more */
     VEC(uint32_t) gone;           /* nodes that were taken away */
     VEC(uint32_t) settled;        /* turns in at_home */
     VEC(struct kept) marks;       /* of questions that were kept, and of the open one */
