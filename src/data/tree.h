@@ -14,6 +14,7 @@ struct tree {
     enum tree_kind kind;
     uint32_t line, col; /* from 1; 0 when unknown */
     uint32_t n;         /* members of a list or map */
+    uint32_t cap;       /* room for members; edit.h */
     bool truth;         /* TREE_BOOL */
     str text;           /* TREE_STRING: content; TREE_NUMBER, TREE_BOOL: as written */
     struct tree *items; /* TREE_LIST, TREE_MAP: the values, in source order */

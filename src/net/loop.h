@@ -1,0 +1,40 @@
+/* loop - the real world: epoll, a heap of timers, signals, libcurl for calls, libmicrohttpd for servers. */
+#pragma once
+
+#include "base/err.h"
+#include "net/http.h"
+#include "net/world.h"
+
+struct world *loop_new(void);
+void loop_free(struct world *w); /* after world_run() has returned; kills what is left and waits for fibers to unwind */
+
+/* Called from world_run() when one of the signals arrives. SIGPIPE is ignored from loop_new() on. */
+void loop_on_signal(struct world *w, int signo, void (*fn)(void *ctx, int signo), void *ctx);
+
+/* Watches a file descriptor. `events` is EPOLLIN, EPOLLOUT or both; 0 stops it. */
+void loop_fd(struct world *w, int fd, uint32_t events, void (*fn)(void *ctx, int fd, uint32_t events), void *ctx);
+
+/* From any thread: fn(ctx) runs on the loop. */
+void loop_post(struct world *w, void (*fn)(void *ctx), void *ctx);
+
+/* ---- serving sockets ---- */
+
+struct httpd;
+
+struct httpd_options {
+    const char *address;            /* NULL: 127.0.0.1 */
+    uint16_t port;                  /* 0: any free one */
+    const char *cert_pem, *key_pem; /* both: TLS */
+    size_t max_body;                /* 0: 16 MiB; a longer request gets 413 */
+    uint32_t max_connections;       /* 0: 1000 */
+    int64_t idle_timeout_us; /* between requests and while a request comes in; 0: 60 s; replies under way have none */
+};
+
+struct httpd *httpd_listen(struct world *w, const struct httpd_options *o, http_serve_fn serve, void *server,
+                           struct err *e);
+uint16_t httpd_port(const struct httpd *d);
+void httpd_close(struct httpd *d); /* breaks what is under way */
+
+/* A key, and a certificate for it that is its own authority, for `names` (host names and addresses). For loopback servers. */
+bool tls_self_signed(struct arena *a, const char *const *names, uint32_t n_names, int64_t now_ms,
+                     const char **ret_cert_pem, const char **ret_key_pem, struct err *e);

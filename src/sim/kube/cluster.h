@@ -1,0 +1,44 @@
+/* cluster - everything of a Kubernetes cluster but its API server: scheduler, kubelets, workload controllers.
+ *
+ * It lives in the server's process and world and uses the functions of kube.h. All randomness comes from the world. Every duration
+ * of the simulated machines is divided by `speed`.
+ */
+#pragma once
+
+#include "sim/kube/kube.h"
+
+struct cluster;
+
+struct span { /* a duration, drawn evenly from … to */
+    int64_t from_ms, to_ms;
+};
+
+struct cluster_options {
+    double speed;           /* 0: 1 */
+    struct span node_ready; /* from Node object (or machine joined) to Ready; 0: 1 s */
+    struct span pod_start;  /* from bound to Running; 0: 1 s */
+    struct span pod_stop;   /* how long a container takes to stop when asked; capped by its grace period; 0: 0.2 s */
+    int64_t lease_renew_ms; /* 0: 10 s */
+    int64_t node_grace_ms;  /* without a lease: NotReady; 0: 40 s */
+    bool no_scheduler, no_workloads;
+};
+
+struct cluster *cluster_new(struct kube *k, const struct cluster_options *o);
+void cluster_free(struct cluster *c);
+
+/* A machine that boots and joins: after boot_ms its kubelet creates the Node. A Node that somebody else creates gets a kubelet
+ * when it has the annotation kwok.x-k8s.io/node. */
+struct machine {
+    str name; /* of the Node */
+    str provider_id;
+    const struct tree *labels, *annotations, *taints; /* as in the Node; taints is spec.taints; NULL: none */
+    const struct tree *capacity, *allocatable;        /* resource lists */
+    int64_t boot_ms;                                  /* not divided by speed */
+};
+
+void cluster_boot(struct cluster *c, const struct machine *m);
+/* The machine is gone: its kubelet stops renewing, its pods stop running; the Node object stays. */
+void cluster_power_off(struct cluster *c, str name);
+/* The kubelet reports a condition (repair tests): "Ready", "False", … */
+void cluster_set_condition(struct cluster *c, str node, const char *type, const char *status, const char *reason,
+                           const char *message);
