@@ -75,7 +75,7 @@ static bool is_open(const struct request *r)
 
 static bool authenticate(struct request *r, struct status *st)
 {
-    const char *secret = kube_options_of(r->kube)->token;
+    const char *secret = kube_settings(r->kube)->token;
     str token = bearer(r);
 
     if (token.n && token_user(r->front, r->a, token, &r->user)) {

@@ -235,11 +235,10 @@ bool body_object(struct request *r, struct tree **ret, struct status *st)
     return body_place(r, *ret, r->route.name.n != 0, st);
 }
 
-bool body_other(struct request *r, const char *api_version, const char *kind, struct tree **ret, struct status *st)
+bool body_other(struct request *r, str api_version, const char *kind, struct tree **ret, struct status *st)
 {
-    str v = str_c(api_version);
-
-    return body_parse(r, str_c(kind), ret, st) && check_type(r, *ret, group_of(v), v, str_c(kind), st);
+    return body_parse(r, str_c(kind), ret, st) &&
+           check_type(r, *ret, group_of(api_version), api_version, str_c(kind), st);
 }
 
 /* ---- patches ---- */

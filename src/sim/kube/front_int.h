@@ -2,7 +2,7 @@
  *
  * In the order of a request: front.c (the way in, who asks), front_route.c (what the path names), front_query.c (options),
  * front_accept.c (which form the client wants), then one of front_list.c (with front_past.c), front_watch.c, front_write.c, front_sub.c, front_logs.c,
- * front_review.c, front_discovery.c, front_misc.c; front_body.c reads bodies, front_reply.c and front_table.c write answers.
+ * front_token.c, front_review.c, front_discovery.c, front_misc.c; front_body.c reads bodies, front_reply.c and front_table.c write answers.
  */
 #pragma once
 
@@ -134,7 +134,7 @@ bool body_parse(struct request *r, str kind, struct tree **ret, struct status *s
 /* An object of the route's kind: apiVersion and kind are checked and filled in, the namespace set, the name compared. */
 bool body_object(struct request *r, struct tree **ret, struct status *st);
 /* Another kind (Scale, Eviction, reviews): what it says of itself must be this, or nothing. */
-bool body_other(struct request *r, const char *api_version, const char *kind, struct tree **ret, struct status *st);
+bool body_other(struct request *r, str api_version, const char *kind, struct tree **ret, struct status *st);
 bool body_patch(struct request *r, enum patch_kind how, struct tree **ret, struct status *st);
 /* Namespace and name of an object against those of the path. */
 bool body_place(struct request *r, struct tree *obj, bool name_required, struct status *st);
@@ -169,7 +169,7 @@ struct grid {
 
 bool grid_init(struct request *r, const struct kind *k, struct grid *ret, struct status *st);
 void grid_columns(struct sb *out, const struct grid *g); /* the value of columnDefinitions */
-void grid_row(struct sb *out, const struct grid *g, const struct object *o);
+void grid_row(struct sb *out, const struct grid *g, const struct object *o, const struct tree *obj);
 
 /* ---- front_past.c ---- */
 
@@ -202,9 +202,8 @@ bool status_too_large_rv(struct arena *a, struct status *st, uint64_t rv, uint64
 
 /* ---- the others ---- */
 
-const struct virtual_kind *review_kind(str group, str version, str plural);
-const struct virtual_kind *review_kind_at(uint32_t i); /* NULL at the end */
-bool review_group(str group);                          /* one that has nothing but virtual kinds */
+const struct virtual_kind *virtual_kind_of(str group, str version, str plural);
+const struct virtual_kind *virtual_kind_at(uint32_t i); /* NULL at the end */
 /* The service account whom the server gave this token; false: nobody. */
 bool token_user(struct front *f, struct arena *a, str token, struct user *ret);
 void tokens_fini(struct front *f);
@@ -224,7 +223,9 @@ bool serve_delete(struct request *r, struct status *st);
 bool serve_delete_all(struct request *r, struct status *st);
 bool serve_sub(struct request *r, struct status *st); /* subresources other than status */
 bool serve_logs(struct request *r, struct status *st);
+bool serve_kubelet(struct request *r, struct status *st); /* exec, attach, portforward */
 bool serve_bind(struct request *r, struct status *st); /* Binding: to pods/NAME/binding or to bindings */
 bool serve_token(struct request *r, struct status *st);
+bool patch_kind_of(struct request *r, enum patch_kind *ret, struct status *st); /* by Content-Type */
 bool refuse_method(struct request *r, struct status *st);
 bool refuse_path(struct request *r, struct status *st);

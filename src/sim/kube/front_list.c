@@ -177,28 +177,24 @@ static void list_metadata(struct sb *b, uint64_t rv, str next, int64_t remaining
     sb_char(b, '}');
 }
 
-static void item(struct sb *b, struct request *r, const struct grid *g, const struct object *o)
+static void item(struct sb *b, enum form form, const struct grid *g, const struct object *o)
 {
-    switch (r->accept.form) {
-    case FORM_OBJECT:
-        if (o->kind->crd) {
-            sb_str(b, o->json);
-        } else { /* quirk: in lists of built-in kinds the members do not say what they are */
-            sb_char(b, '{');
-            sb_str(b, object_members(o));
-        }
-        break;
-    case FORM_TABLE:
-        grid_row(b, g, o);
-        break;
-    case FORM_METADATA:
-    case FORM_METADATA_LIST: {
-        AUTO(arena) struct arena *tmp = arena_new(0);
+    if (form == FORM_OBJECT && o->kind->crd) {
+        sb_str(b, o->json);
+        return;
+    }
+    if (form == FORM_OBJECT) { /* quirk: in lists of built-in kinds the members do not say what they are */
+        sb_char(b, '{');
+        sb_str(b, object_members(o));
+        return;
+    }
+    AUTO(arena) struct arena *tmp = arena_new(0);
+    struct tree *obj = kube_tree(tmp, o);
 
-        metadata_json(b, kube_tree(tmp, o));
-        break;
-    }
-    }
+    if (form == FORM_TABLE)
+        grid_row(b, g, o, obj);
+    else
+        metadata_json(b, obj);
 }
 
 bool reply_list(struct request *r, const struct page *p, struct status *st)
@@ -227,7 +223,7 @@ bool reply_list(struct request *r, const struct page *p, struct status *st)
     sb_c(&b, table ? ",\"rows\":[" : ",\"items\":[");
     for (uint32_t i = 0; i < p->n; i++) {
         sb_c(&b, i ? "," : "");
-        item(&b, r, &g, p->objects[i]);
+        item(&b, r->accept.form, &g, p->objects[i]);
     }
     sb_c(&b, "]}");
     reply_json(r, 200, &b);

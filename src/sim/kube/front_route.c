@@ -52,7 +52,9 @@ bool route_group_is(const struct kube *k, str group, bool *ret_custom)
             found = true;
         }
     }
-    if (!found && review_group(group)) {
+    for (uint32_t i = 0; virtual_kind_at(i); i++) {
+        if (!str_is(group, virtual_kind_at(i)->group))
+            continue;
         *ret_custom = false;
         return true;
     }
@@ -83,7 +85,7 @@ enum routed route_path(struct request *r, struct status *st)
     if (t->too_long)
         return nothing(r);
 
-    t->virt = review_kind(t->group, t->version, t->plural);
+    t->virt = virtual_kind_of(t->group, t->version, t->plural);
     if (t->virt)
         return t->name.n || (t->ns.n != 0) != t->virt->namespaced ? ROUTE_NO_RESOURCE : ROUTE_RESOURCE;
     t->kind = kube_kind_by_plural(r->kube, t->group, t->version, t->plural);

@@ -164,11 +164,10 @@ static void cells(struct jw *w, struct arena *tmp, const struct grid *g, const s
     jw_end(w);
 }
 
-void grid_row(struct sb *out, const struct grid *g, const struct object *o)
+void grid_row(struct sb *out, const struct grid *g, const struct object *o, const struct tree *obj)
 {
     AUTO(arena) struct arena *tmp = arena_new(0);
-    struct tree *obj = kube_tree(tmp, o);
-    struct jw w = {.out = out};
+    struct jw w = {.out = out}, whole = w;
 
     sb_c(out, "{\"cells\":");
     cells(&w, tmp, g, o, obj);
@@ -181,7 +180,7 @@ void grid_row(struct sb *out, const struct grid *g, const struct object *o)
         sb_c(out, "null");
         break;
     case INCLUDE_OBJECT:
-        sb_str(out, o->json);
+        jw_tree(&whole, obj);
         break;
     }
     sb_char(out, '}');
