@@ -73,23 +73,32 @@ static bool is_open(const struct request *r)
     return false;
 }
 
+struct user user_admin(void)
+{
+    return (struct user){
+        .name = STR("kubernetes-admin"), .groups = {STR("system:masters"), STR("system:authenticated")}, .n_groups = 2};
+}
+
+static struct user user_anonymous(void)
+{
+    return (struct user){.name = STR("system:anonymous"), .groups = {STR("system:unauthenticated")}, .n_groups = 1};
+}
+
 static bool authenticate(struct request *r, struct status *st)
 {
     const char *secret = kube_settings(r->kube)->token;
     str token = bearer(r);
 
-    if (token.n && token_user(r->front, r->a, token, &r->user)) {
-    } else if (secret && same_secret(token, str_c(secret))) {
-        r->user = (struct user){
-            STR("kubernetes-admin"), {0}, {STR("system:masters"), STR("system:authenticated")}, 2};
-    } else if (!secret || is_open(r)) {
-        r->user = (struct user){STR("system:anonymous"), {0}, {STR("system:unauthenticated")}, 1};
-    } else {
-        return status_bad_request(r->a, st, 401, "Unauthorized");
+    if (secret && same_secret(token, str_c(secret)))
+        r->user = user_admin();
+    else if (!token_user(r->front, r->a, token, &r->user)) {
+        if (secret && !is_open(r))
+            return status_bad_request(r->a, st, 401, "Unauthorized");
+        r->user = user_anonymous();
     }
     str as = request_header(r, "Impersonate-User");
     if (as.n)
-        r->user = (struct user){as, {0}, {STR("system:authenticated")}, 1};
+        r->user = (struct user){.name = as, .groups = {STR("system:authenticated")}, .n_groups = 1};
     return true;
 }
 
@@ -179,6 +188,13 @@ static bool serve(struct request *r, struct status *st)
     handler_fn h = resource_handler(r);
 
     return (h == refuse_method || accept_parse(r, /* as_objects= */ true, h == serve_watch, st)) && h(r, st);
+}
+
+void front_refuse(struct kube *k, struct exchange *x, const struct status *st)
+{
+    struct request r = {.kube = k, .front = kube_front(k), .x = x, .a = x->arena};
+
+    reply_status(&r, st);
 }
 
 void front_serve(struct kube *k, struct exchange *x, const struct front_fault *fault)

@@ -16,9 +16,12 @@ void front_free(struct front *f); /* breaks the watches that are open */
 /* What shall go wrong with one exchange; see faults.h. */
 struct front_fault {
     bool lose_reply;       /* do what is asked, then break the connection */
+    bool gone;             /* a watch is told 410 */
     uint32_t duplicate;    /* chance per 65,536 that a watch event is sent twice */
     int64_t drop_after_us; /* a watch breaks after so long; 0: it does not */
     struct rng *rng;       /* for `duplicate`; outlives the exchange */
 };
 
+/* Answers with this Status, as any other refusal. */
+void front_refuse(struct kube *k, struct exchange *x, const struct status *st);
 void front_serve(struct kube *k, struct exchange *x, const struct front_fault *fault); /* NULL: nothing goes wrong */

@@ -411,6 +411,24 @@ static bool reply_resources(struct request *r, const group_versions *all, str gr
     return true;
 }
 
+void discovery_paths(struct request *r, struct jw *w)
+{
+    group_versions all = {0};
+
+    collect_groups(r->kube, &all);
+    for (uint32_t i = 0, to; i < all.n; i = to) {
+        str group = all.v[i].group;
+
+        to = end_of_group(&all, i);
+        if (group.n == 0)
+            continue;
+        jw_str(w, arena_printf(r->a, "/apis/" STR_FMT, STR_ARG(group)));
+        for (uint32_t v = i; v < to; v++)
+            jw_str(w, arena_printf(r->a, "/apis/" STR_FMT "/" STR_FMT, STR_ARG(group), STR_ARG(all.v[v].version)));
+    }
+    vec_fini(&all);
+}
+
 static bool not_there(struct request *r, str group, struct status *st)
 {
     bool custom;

@@ -12,6 +12,7 @@
 #define FRONT_MAX_BODY (3u << 20)
 #define ROUTE_MAX_SEGS 12u
 
+struct jw;
 struct request;
 struct selector;
 struct watcher;
@@ -66,11 +67,12 @@ struct request {
     struct accept accept;
     const struct pair *query;
     uint32_t n_query;
-    VEC(str) warnings;
+    __typeof__(*(struct write_options){0}.warnings) warnings;
     str next; /* metadata.continue of a Status */
 };
 
 str request_header(const struct request *r, const char *name);
+struct user user_admin(void); /* who knows the server's own token */
 
 /* ---- the state of a front ---- */
 
@@ -209,6 +211,8 @@ bool token_user(struct front *f, struct arena *a, str token, struct user *ret);
 void tokens_fini(struct front *f);
 void watchers_fini(struct front *f);
 void documents_fini(struct front *f);
+
+void discovery_paths(struct request *r, struct jw *w); /* of all groups but the core one */
 
 bool serve_other(struct request *r, struct status *st); /* paths that name no resource */
 bool serve_discovery(struct request *r, struct status *st);

@@ -85,7 +85,7 @@ static bool serve_root(struct request *r, struct status *st)
     jw_c(&w, "/api");
     jw_c(&w, "/api/v1");
     jw_c(&w, "/apis");
-    list_group_paths(r, &w);
+    discovery_paths(r, &w);
     for (size_t i = 0; i < ARRAY_LEN(last); i++)
         jw_c(&w, last[i]);
     jw_end(&w);
@@ -99,7 +99,7 @@ bool serve_other(struct request *r, struct status *st)
     const struct route *t = &r->route;
     str first = t->n_segs ? t->segs[0] : (str){0};
 
-    (void)accept_parse(r, /* as_objects= */ false, /* watch= */ false, st); /* those that care ask again */
+    (void)accept_parse(r, /* as_objects= */ false, /* watch= */ false, st); /* whoever takes neither gets JSON */
     if (t->n_segs == 0)
         return serve_root(r, st);
     if (str_is(first, "api") || str_is(first, "apis"))

@@ -78,7 +78,7 @@ static bool token_review(struct request *r, struct status *st)
         return status_bad_request(r->a, st, 400, "token is required for TokenReview in authentication");
     bool known = token_user(r->front, r->a, token, &u);
     if (!known && secret && str_is(token, secret)) {
-        u = (struct user){STR("kubernetes-admin"), {0}, {STR("system:masters"), STR("system:authenticated")}, 2};
+        u = user_admin();
         known = true;
     }
     struct tree *status = tree_sub(r->a, t, "status"), *user = tree_sub(r->a, status, "user");

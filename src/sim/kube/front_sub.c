@@ -24,8 +24,6 @@ static bool scale_patch(struct request *r, const struct object *o, struct tree *
 {
     enum patch_kind how;
     struct tree *patch = NULL;
-    struct err e;
-    bool ok = false;
 
     if (!patch_kind_of(r, &how, st))
         return false;
@@ -34,18 +32,9 @@ static bool scale_patch(struct request *r, const struct object *o, struct tree *
     if (!body_patch(r, how, &patch, st))
         return false;
     *ret = kube_scale_get(r->kube, r->a, o);
-    switch (how) {
-    case PATCH_JSON:
-        ok = patch_json(r->a, *ret, patch, &e);
-        break;
-    case PATCH_MERGE:
-    case PATCH_STRATEGIC: /* a Scale has no lists */
-        ok = patch_merge(r->a, *ret, patch, &e);
-        break;
-    case PATCH_APPLY:
-        break;
-    }
-    return ok || status_bad_request(r->a, st, e.kind == ERR_CONFLICT ? 422 : 400, "%s", e.msg);
+    if (how == PATCH_JSON)
+        return patch_json(r->a, *ret, patch, st);
+    return patch_merge(r->a, *ret, patch, st); /* a Scale has no lists, so a strategic patch means the same */
 }
 
 static bool serve_scale(struct request *r, struct status *st)

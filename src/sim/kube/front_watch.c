@@ -364,7 +364,10 @@ bool serve_watch(struct request *r, struct status *st)
     flush(w);
     w->allowance = reply_queued(w->x) + MAX_QUEUED;
     set_timer(w);
-    if (!kube_watch(r->kube, r->a, w->kind, r->route.ns, since, on_event, w, on_dropped, &w->watch, &gone)) {
+    bool ok = r->fault.gone ? status_gone(r->a, &gone, "too old resource version")
+                            : kube_watch(r->kube, r->a, w->kind, r->route.ns, since, on_event, w, on_dropped, &w->watch,
+                                         &gone);
+    if (!ok) {
         sb_c(&w->buf, "{\"type\":\"ERROR\",\"object\":");
         status_json(&w->buf, &gone);
         sb_c(&w->buf, "}\n");
