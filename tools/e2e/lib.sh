@@ -15,6 +15,7 @@ HELM_VERSION=v3.18.6
 if [ -x "$E2E_HOME/go/bin/go" ]; then
     PATH=$E2E_HOME/go/bin:$PATH
 fi
+export GOTOOLCHAIN=auto
 
 # free_ports N: that many different ports, all held until all are chosen.
 free_ports() {
