@@ -34,11 +34,13 @@ struct httpd {
     http_serve_fn serve;
     void *server;
     size_t max_body;
+    unsigned max_connections;
     unsigned idle_s;
     struct timer timer;   /* libmicrohttpd wants to run */
     struct timer closing; /* httpd_close() was called from inside */
     bool inside;          /* libmicrohttpd is running */
     bool again;           /* it has something to do, whatever it says */
+    bool full;            /* as many connections as there may be */
     bool stopping;        /* httpd_close() has begun */
     bool closed;          /* … and ended: only exchanges are left whose servers have not finished */
     struct hx *open;      /* exchanges, newest first */
@@ -421,6 +423,15 @@ static void on_completed(void *cls, struct MHD_Connection *conn, void **con_cls,
 
 /* ---- the daemon ---- */
 
+/* At its limit libmicrohttpd stops to accept, and begins again only the next time it runs after somebody has left. */
+static bool was_full_and_has_room(struct httpd *d)
+{
+    bool was_full = d->full;
+
+    d->full = MHD_get_daemon_info(d->mhd, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections >= d->max_connections;
+    return was_full && !d->full;
+}
+
 static void run(struct httpd *d)
 {
     MHD_UNSIGNED_LONG_LONG ms;
@@ -429,7 +440,7 @@ static void run(struct httpd *d)
     d->again = false;
     (void)MHD_run(d->mhd);
     d->inside = false;
-    if (d->again)
+    if (was_full_and_has_room(d) || d->again)
         world_soon(&d->l->w, &d->timer);
     else if (MHD_get_timeout(d->mhd, &ms) == MHD_YES)
         world_inner_timer(&d->l->w, &d->timer, (int64_t)MIN(ms, 3600000u) * 1000);
@@ -510,9 +521,9 @@ static struct MHD_Daemon *daemon_start(struct httpd *d, const struct httpd_optio
 
     return MHD_start_daemon(flags, 0, NULL, NULL, on_request, d, MHD_OPTION_LISTEN_SOCKET, fd,
                             MHD_OPTION_NOTIFY_COMPLETED, on_completed, d, MHD_OPTION_URI_LOG_CALLBACK, on_uri, d,
-                            MHD_OPTION_CONNECTION_LIMIT, o->max_connections ? o->max_connections : DEFAULT_CONNECTIONS,
-                            MHD_OPTION_CONNECTION_TIMEOUT, d->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                            (size_t)CONNECTION_MEMORY, MHD_OPTION_ARRAY, o->cert_pem ? tls : &tls[2], MHD_OPTION_END);
+                            MHD_OPTION_CONNECTION_LIMIT, d->max_connections, MHD_OPTION_CONNECTION_TIMEOUT, d->idle_s,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_ARRAY,
+                            o->cert_pem ? tls : &tls[2], MHD_OPTION_END);
 }
 
 struct httpd *httpd_listen(struct world *w, const struct httpd_options *o, http_serve_fn serve, void *server,
@@ -531,6 +542,7 @@ struct httpd *httpd_listen(struct world *w, const struct httpd_options *o, http_
     d->port = port;
     d->serve = serve;
     d->server = server;
+    d->max_connections = o->max_connections ? o->max_connections : DEFAULT_CONNECTIONS;
     d->max_body = o->max_body ? o->max_body : DEFAULT_MAX_BODY;
     d->idle_s = (unsigned)MIN(idle_us / 1000000 + (idle_us % 1000000 != 0), 86400);
     d->timer = (struct timer){.fn = on_timer, .ctx = d};

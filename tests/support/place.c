@@ -16,7 +16,8 @@ static void make_certificate(struct place *p, struct httpd_options *o)
 
 struct place *place_new(enum place_kind kind, const struct httpd_options *o, http_serve_fn serve, void *server)
 {
-    static const char *const names[] = {[PLACE_SIM] = "simulated", [PLACE_LOOP] = "loop", [PLACE_TLS] = "loop with TLS"};
+    static const char *const names[] = {
+        [PLACE_SIM] = "simulated", [PLACE_LOOP] = "loop", [PLACE_TLS] = "loop with TLS"};
     struct place *p = xcalloc(1, sizeof(*p));
     struct httpd_options options = o ? *o : (struct httpd_options){0};
     struct err e = {0};

@@ -287,6 +287,11 @@ static void live(void *arg)
     ++*m->n_gone;
 }
 
+static void quit(void *ctx)
+{
+    world_quit(ctx);
+}
+
 static void fibers_die_with_their_world(void **state)
 {
     (void)state;
@@ -301,10 +306,8 @@ static void fibers_die_with_their_world(void **state)
             if (i != 2)
                 fiber_go(w, "mortal", live, &m[i]);
         }
-        if (real) { /* one turn */
-            world_quit(w);
-            world_run(w);
-            struct timer t = {.fn = (void (*)(void *))world_quit, .ctx = w};
+        if (real) {
+            struct timer t = {.fn = quit, .ctx = w};
             timer_set(w, &t, MS);
             world_run(w);
         } else {
@@ -358,12 +361,9 @@ static void a_fiber_kills_its_world(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fibers_take_turns),
-        cmocka_unit_test(early_wakes_are_remembered),
-        cmocka_unit_test(thousands_of_fibers),
-        cmocka_unit_test(fibers_start_fibers),
-        cmocka_unit_test(registers_survive),
-        cmocka_unit_test(fibers_die_with_their_world),
+        cmocka_unit_test(fibers_take_turns),       cmocka_unit_test(early_wakes_are_remembered),
+        cmocka_unit_test(thousands_of_fibers),     cmocka_unit_test(fibers_start_fibers),
+        cmocka_unit_test(registers_survive),       cmocka_unit_test(fibers_die_with_their_world),
         cmocka_unit_test(a_fiber_kills_its_world),
     };
 

@@ -397,7 +397,8 @@ static void watching_fiber(void *arg)
 
     check_ok("open", s != NULL, &e);
     check_i64("status", head.status, 200);
-    check_str("headers", http_header_get(head.headers, head.n_headers, "Content-Type"), "application/json;stream=watch");
+    check_str("headers", http_header_get(head.headers, head.n_headers, "Content-Type"),
+              "application/json;stream=watch");
     for (int i = 0; i < 5; i++) {
         say(b, "event\n");
         check_ok("read", http_read(s, &piece, &e), &e);
@@ -584,7 +585,7 @@ static void cancelling_fiber(void *arg)
     struct probe p = {0};
 
     probe_start(&p, b, "/echo");
-    http_cancel(p.call); /* at once */
+    http_cancel(p.call);             /* at once */
     for (int ms = 0; ms < 6; ms++) { /* at any time later */
         probe_start(&p, b, ms % 2 ? "/never" : "/watch");
         fiber_sleep_us(b->p->client, ms * MS);
