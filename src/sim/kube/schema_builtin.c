@@ -199,6 +199,8 @@ static void apply_words(struct schema *s, str words, struct schema_field *f)
             f->go = value;
         else if (str_is(name, "in") && f)
             f->embedded = value;
+        else if (str_is(name, "always") && f)
+            f->always = true;
         else
             assert(!"the generated text is in order");
     }
@@ -210,7 +212,7 @@ static bool says_nothing_of_type(str words)
     while (words.n) {
         str word = next_word(&words);
 
-        if (!str_starts(word, STR("go=")) && !str_starts(word, STR("in=")))
+        if (!str_starts(word, STR("go=")) && !str_starts(word, STR("in=")) && !str_is(word, "always"))
             return false;
     }
     return true;
