@@ -176,13 +176,14 @@ static void own_before_first_apply(struct apply *p)
 }
 
 /* Fields that the manager applied before and does not apply any more, if nobody else has them. */
-static struct tree without_abandoned(struct apply *p, const struct tree *merged,
-                                     const struct tree *before)
+static struct tree without_abandoned(struct apply *p, const struct tree *merged, const struct tree *before)
 {
+    const struct tree *kept = typed_fields(p->a, p->s, p->config, NULL); /* metadata stays for the name's sake */
     const struct tree *gone = typed_with_structs(p->a, p->s, before);
 
     if (fields_empty(before))
         return *merged;
+    gone = fields_minus(p->a, gone, typed_with_structs(p->a, p->s, kept));
     for (uint32_t i = 0; i < p->owners.list.n; i++)
         gone = fields_minus(p->a, gone, typed_with_structs(p->a, p->s, p->owners.list.v[i].fields));
     return typed_without(p->a, p->s, merged, gone);

@@ -57,6 +57,6 @@ struct difference {
 struct difference typed_compare(struct arena *a, const struct schema *s, const struct tree *old,
                                 const struct tree *obj, const struct apply_options *o);
 
-/* The fields that a configuration speaks of. */
+/* The fields that a configuration speaks of; o NULL: also those that nobody can own. */
 const struct tree *typed_fields(struct arena *a, const struct schema *s, const struct tree *config,
                                 const struct apply_options *o);

@@ -55,21 +55,21 @@ static bool is_any(const struct sides *s)
     return s->taken.member || s->taken.kids.n || s->removed.member || s->removed.kids.n;
 }
 
-/* A member that is not in the text: a struct within a struct is there all the same, and so is, in an empty struct, whatever has
- * to be written. */
+/* A member that is not in the text: what has no way of being absent is there all the same, and so is, in an empty struct, whatever
+ * has to be written. */
 static const struct tree *implied(const struct schema_field *f, const struct tree *in)
 {
-    if (f && f->always)
-        return &zero;
-    return f && f->required && in == &zero ? &null : NULL;
+    if (!f || !(f->always || (f->required && in == &zero)))
+        return NULL;
+    return f->always && f->schema->type == SCHEMA_OBJECT ? &zero : &null;
 }
 
-/* The zero of a scalar is no change for an empty struct that has to say something. */
-static bool is_zero(const struct schema *s, const struct tree *t)
+/* What an implied scalar is equal to. */
+static bool is_zero(const struct tree *t)
 {
     double d;
 
-    if (t->kind == TREE_NUMBER && s->type != SCHEMA_STRING)
+    if (t->kind == TREE_NUMBER)
         return str_to_double(t->text, &d) && d == 0;
     return (t->kind == TREE_STRING && t->text.n == 0) || (t->kind == TREE_BOOL && !t->truth);
 }
@@ -96,9 +96,8 @@ static struct pair complete(const struct schema *s, str key, struct pair in, str
         p.x = implied(f, in.x);
     if (!p.y && in.y)
         p.y = implied(f, in.y);
-    if (p.x == &null && f && is_zero(f->schema, p.y))
-        return (struct pair){0};
-    return p;
+    bool same = (p.x == &null && p.y && is_zero(p.y)) || (p.y == &null && p.x && is_zero(p.x));
+    return same ? (struct pair){0} : p;
 }
 
 static void compare_maps(struct compare *c, const struct schema *s, struct pair in, struct spot at, struct sides *out)
@@ -243,7 +242,7 @@ static void collect(struct compare *c, const struct schema *s, const struct tree
         }
         str key = t->keys[i];
         enum realm r = realm_below(at.realm, key);
-        if (at.realm != REALM_BELOW && !ownable(c->o, s, at.realm, key))
+        if (c->o && at.realm != REALM_BELOW && !ownable(c->o, s, at.realm, key))
             continue;
         collect(c, typed_member(s, key), item, (struct spot){r, at.depth + 1}, &below);
         below.member |= is_own_field(s, key, item, r);
