@@ -261,10 +261,12 @@ bool body_patch(struct request *r, enum patch_kind how, struct tree **ret, struc
         return true;
 
     const struct kind *k = r->route.kind;
+    bool scale = str_is(r->route.sub, "scale");
     str name = tree_str(tree_get(*ret, "kind")), version = tree_str(tree_get(*ret, "apiVersion"));
-    str want_version = kind_api_version(r->a, k), group = group_of(version), v = version_of(version);
+    str group = group_of(version), v = version_of(version);
 
-    if (!str_eq(name, k->name) || !str_eq(version, want_version))
+    if (!str_eq(name, scale ? STR("Scale") : k->name) ||
+        !str_eq(version, scale ? STR("autoscaling/v1") : kind_api_version(r->a, k)))
         return status_bad_request(r->a, st, 400, "invalid object type: " STR_FMT "/" STR_FMT ", Kind=" STR_FMT,
                                   STR_ARG(group), STR_ARG(v), STR_ARG(name));
     return body_place(r, *ret, /* name_required= */ false, st);

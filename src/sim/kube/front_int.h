@@ -229,6 +229,7 @@ bool serve_logs(struct request *r, struct status *st);
 bool serve_kubelet(struct request *r, struct status *st); /* exec, attach, portforward */
 bool serve_bind(struct request *r, struct status *st); /* Binding: to pods/NAME/binding or to bindings */
 bool serve_token(struct request *r, struct status *st);
-bool patch_kind_of(struct request *r, enum patch_kind *ret, struct status *st); /* by Content-Type */
+/* A patch of any type, of the object or a subresource. */
+bool patch_object(struct request *r, const char *sub, const struct object **ret, bool *ret_created, struct status *st);
 bool refuse_method(struct request *r, struct status *st);
 bool refuse_path(struct request *r, struct status *st);

@@ -124,13 +124,15 @@ static bool check_options(struct request *r, struct status *st)
 
 bool list_selector(struct request *r, const struct selector **ret, struct status *st)
 {
+    static const char *const none[] = {NULL};
     const struct kind *k = r->route.kind;
+    const char *const *selectable = k->rules ? k->rules->selectable : k->crd ? none : NULL;
     struct err e;
     str fields = query_get(r, "fieldSelector");
 
     if (r->route.watch && r->route.name.n) /* /watch/…/NAME */
         fields = arena_printf(r->a, "metadata.name=" STR_FMT, STR_ARG(r->route.name));
-    if (selector_parse(r->a, query_get(r, "labelSelector"), fields, k->rules ? k->rules->selectable : NULL, ret, &e))
+    if (selector_parse(r->a, query_get(r, "labelSelector"), fields, selectable, ret, &e))
         return true;
     return status_bad_request(r->a, st, 400, "%s", e.msg);
 }
