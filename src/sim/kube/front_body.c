@@ -75,6 +75,7 @@ bool body_parse(struct request *r, str kind, struct tree **ret, struct status *s
     enum body_format f = format_of(r);
     str why, what;
 
+    *ret = NULL;
     if (f == BODY_UNKNOWN)
         return status_bad_request(r->a, st, 415,
                                   "the body of the request was in an unknown format - accepted media types include: "
