@@ -278,22 +278,23 @@ const struct kind_rules rules_replica_set = {replica_set_defaults, replica_set_o
 
 static void replication_controller_defaults(struct arena *a, struct tree *obj)
 {
-    struct tree *spec, *meta = tree_sub(a, obj, "metadata");
+    struct tree *spec;
     const struct tree *labels;
 
     compact(a, obj);
+    default_counters(a, obj, only_replicas);
+    drop_zero(obj, "availableReplicas");
     spec = tree_sub(a, obj, "spec");
     if (!spec)
         return;
     default_i64(a, spec, "replicas", 1);
-    default_counters(a, obj, only_replicas);
-    drop_zero(obj, "availableReplicas");
     if (!has(spec, "template"))
         return;
     template_defaults(a, edit_at(spec, "template"));
     labels = tree_at(spec, "template", "metadata", "labels", NULL);
     if (labels && !has(spec, "selector"))
         tree_set(a, spec, "selector", *tree_copy(a, labels));
+    struct tree *meta = tree_sub(a, obj, "metadata");
     if (labels && meta && !has(meta, "labels"))
         tree_set(a, meta, "labels", *tree_copy(a, labels));
 }

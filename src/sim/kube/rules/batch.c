@@ -51,11 +51,11 @@ static void job_defaults(struct arena *a, struct tree *obj)
 /* The job's own pods are told by its uid, unless the user takes care of that. */
 static void job_on_create(struct rule_context *c, struct tree *obj, str *ret_denied)
 {
-    struct tree *spec = edit_at(obj, "spec");
-    struct tree *labels = tree_path(c->a, spec, "template", "metadata", "labels", NULL);
     str uid = tree_str(tree_at(obj, "metadata", "uid", NULL)), name = object_name(obj);
 
     status_empty(c, obj, ret_denied);
+    struct tree *spec = edit_at(obj, "spec");
+    struct tree *labels = tree_path(c->a, spec, "template", "metadata", "labels", NULL);
     if (!labels)
         return;
     if (!tree_is_true(tree_get(spec, "manualSelector"))) {
@@ -293,46 +293,99 @@ static bool is_zone(str s)
     return false;
 }
 
-static uint32_t split_fields(str s, struct sb *ret_words)
+struct fields {
+    str v[8];
+    uint32_t n; /* of all, also those that found no room */
+};
+
+static struct fields split_fields(str s)
 {
-    uint32_t n = 0;
+    struct fields f = {0};
     size_t from = 0;
 
     for (size_t i = 0; i <= s.n; i++)
         if (i == s.n || s.p[i] == ' ' || s.p[i] == '\t') {
-            if (i > from) {
-                sb_printf(ret_words, "%s%.*s", n ? " " : "", (int)(i - from), s.p + from);
-                n++;
-            }
+            if (i > from && f.n++ < ARRAY_LEN(f.v))
+                f.v[f.n - 1] = str_sub(s, from, i);
             from = i + 1;
         }
-    return n;
+    return f;
+}
+
+/* What is wrong with one part of a field ("5", "1-10/2"), in the words of the server's own parser; empty when nothing is. */
+static str part_flaw(struct arena *a, str part, int64_t least, int64_t most)
+{
+    str range, step, low, high;
+    bool stepped = str_cut(part, '/', &range, &step), two = str_cut(range, '-', &low, &high);
+    int64_t from = least, to = most, by = 1;
+
+    if (str_is(low, "*") || str_is(low, "?"))
+        two = true;
+    else if (!str_to_i64(low, &from))
+        return arena_printf(
+            a, "failed to parse int from " STR_FMT ": strconv.Atoi: parsing \"" STR_FMT "\": invalid syntax",
+            STR_ARG(low), STR_ARG(low));
+    else if (two && !str_to_i64(high, &to))
+        return arena_printf(
+            a, "failed to parse int from " STR_FMT ": strconv.Atoi: parsing \"" STR_FMT "\": invalid syntax",
+            STR_ARG(high), STR_ARG(high));
+    if (!two && !stepped)
+        to = from;
+    if (from < least)
+        return arena_printf(a, "beginning of range (%lld) below minimum (%lld): " STR_FMT, (long long)from,
+                            (long long)least, STR_ARG(part));
+    if (to > most)
+        return arena_printf(a, "end of range (%lld) above maximum (%lld): " STR_FMT, (long long)to, (long long)most,
+                            STR_ARG(part));
+    if (from > to)
+        return arena_printf(a, "beginning of range (%lld) beyond end of range (%lld): " STR_FMT, (long long)from,
+                            (long long)to, STR_ARG(part));
+    if (stepped && str_to_i64(step, &by) && by == 0)
+        return arena_printf(a, "step of range should be a positive number: " STR_FMT, STR_ARG(part));
+    return (str){0};
+}
+
+static str schedule_flaw(struct arena *a, str s, const struct err *e)
+{
+    static const int64_t bounds[][2] = {{0, 59}, {0, 23}, {1, 31}, {1, 12}, {0, 6}};
+    struct fields f = split_fields(s);
+    str part;
+
+    if (s.p[0] == '@')
+        return arena_printf(a, "unrecognized descriptor: " STR_FMT, STR_ARG(s));
+    if (f.n != ARRAY_LEN(bounds)) {
+        struct sb b = {0};
+
+        for (uint32_t i = 0; i < MIN(f.n, (uint32_t)ARRAY_LEN(f.v)); i++)
+            sb_printf(&b, "%s" STR_FMT, i ? " " : "", STR_ARG(f.v[i]));
+        str list = arena_printf(a, "expected exactly 5 fields, found %u: [%s]", f.n, sb_cstr(&b));
+        sb_fini(&b);
+        return list;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(bounds); i++)
+        for (str rest = f.v[i]; rest.n;) {
+            (void)str_cut(rest, ',', &part, &rest);
+            str why = part_flaw(a, part, bounds[i][0], bounds[i][1]);
+            if (why.n)
+                return why;
+        }
+    return arena_printf(a, "%s", e->msg);
 }
 
 static void check_schedule(struct flaws *f, const struct at *at, str s)
 {
     struct cron cron;
     struct err e;
-    struct sb words = {0};
-    uint32_t n;
 
     if (s.n == 0) {
         flaw_required(f, at, "%s", "");
-        return;
-    }
-    if (str_contains(s, STR("TZ"))) {
+    } else if (str_contains(s, STR("TZ"))) {
         flaw_invalid(f, at, json_quoted(f->a, s), "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
-        return;
+    } else if (!cron_parse(s, &cron, &e) && !str_starts(s, STR("@every "))) {
+        str why = schedule_flaw(f->a, s, &e);
+
+        flaw_invalid(f, at, json_quoted(f->a, s), STR_FMT, STR_ARG(why));
     }
-    if (cron_parse(s, &cron, &e) || str_starts(s, STR("@every ")))
-        return;
-    if (s.p[0] == '@')
-        flaw_invalid(f, at, json_quoted(f->a, s), "unrecognized descriptor: " STR_FMT, STR_ARG(s));
-    else if ((n = split_fields(s, &words)) != 5)
-        flaw_invalid(f, at, json_quoted(f->a, s), "expected exactly 5 fields, found %u: [%s]", n, sb_cstr(&words));
-    else
-        flaw_invalid(f, at, json_quoted(f->a, s), "%s", e.msg);
-    sb_fini(&words);
 }
 
 static void cron_job_validate(struct rule_context *c, const struct tree *obj, const struct tree *old,

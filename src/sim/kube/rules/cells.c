@@ -143,6 +143,19 @@ void cell_labels(struct cells *c, const struct tree *map)
     cell_or(c, joined(c->a, &parts), "<none>");
 }
 
+str load_balancer_text(struct arena *a, const struct tree *obj)
+{
+    const struct tree *list = tree_at(obj, "status", "loadBalancer", "ingress", NULL);
+    struct parts parts = {0};
+
+    for (uint32_t i = 0; i < list_len(list); i++) {
+        str ip = tree_str(tree_get(&list->items[i], "ip"));
+
+        vec_push(&parts.v, ip.n ? ip : tree_str(tree_get(&list->items[i], "hostname")));
+    }
+    return joined(a, &parts);
+}
+
 static str value_set(struct arena *a, const struct tree *values)
 {
     struct parts parts = {0};

@@ -24,6 +24,8 @@ void cell_containers(struct cells *c, const struct tree *podspec); /* two cells:
 void cell_selector(struct cells *c, const struct tree *selector);  /* metav1.LabelSelector, as text */
 void cell_labels(struct cells *c, const struct tree *map);         /* a=b,c=d; <none> */
 
+str load_balancer_text(struct arena *a, const struct tree *obj); /* status.loadBalancer.ingress */
+
 str age_text(struct arena *a, int64_t ms); /* a length of time */
 bool time_of(const struct tree *t, int64_t *ret_ms);
 str lower_case(struct arena *a, str s);

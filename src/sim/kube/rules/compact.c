@@ -122,7 +122,7 @@ static void compact_in(struct arena *a, str in, struct tree *t)
         }
         if (str_is(key, "managedFields") || (x->kind == TREE_MAP && LISTED(free_maps, key)))
             continue;
-        if (x->kind == TREE_MAP && LISTED(amount_maps, key))
+        if (x->kind == TREE_MAP && LISTED(amount_maps, key) && !str_is(in, "drivers"))
             amounts_canonical(a, x);
         else if (x->kind != TREE_LIST && x->kind != TREE_MAP && LISTED(amounts, key))
             *x = tree_of_str(amount_text(a, x));

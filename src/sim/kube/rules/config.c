@@ -1,4 +1,6 @@
 /* Rules and columns of what is kept as it is: ConfigMaps, Secrets, ControllerRevisions, quotas. */
+#include "base/sb.h"
+#include "base/vec.h"
 #include "sim/kube/rules/cells.h"
 #include "sim/kube/rules/rule.h"
 #include "sim/kube/rules/rules.h"
@@ -241,22 +243,33 @@ static const struct column resource_quota_columns[] = {
     COLUMN_AGE,
 };
 
+static int by_key(const void *x, const void *y, void *ctx)
+{
+    const struct tree *map = ctx;
+
+    return str_cmp(map->keys[*(const uint32_t *)x], map->keys[*(const uint32_t *)y]);
+}
+
 /* What the controller has counted so far; limits apart from the rest. */
 static void cell_quota(struct cells *c, const struct tree *obj, bool limits)
 {
     const struct tree *hard = tree_at(obj, "status", "hard", NULL), *used = tree_at(obj, "status", "used", NULL);
+    VEC(uint32_t) order = {0};
     struct sb b = {0};
 
-    for (uint32_t i = 0; i < members(hard); i++) {
-        if (str_starts(hard->keys[i], STR("limits.")) != limits)
-            continue;
-        str now = tree_scalar(tree_find((struct tree *)used, hard->keys[i])), most = tree_scalar(&hard->items[i]);
+    for (uint32_t i = 0; i < members(hard); i++)
+        if (str_starts(hard->keys[i], STR("limits.")) == limits)
+            vec_push(&order, i);
+    sort_stable(order.v, order.n, sizeof(*order.v), by_key, (void *)hard);
+    for (uint32_t i = 0; i < order.n; i++) {
+        str key = hard->keys[order.v[i]], most = tree_scalar(&hard->items[order.v[i]]);
+        str now = tree_scalar(tree_find((struct tree *)used, key));
 
-        sb_printf(&b, "%s" STR_FMT ": " STR_FMT "/" STR_FMT, b.n ? ", " : "", STR_ARG(hard->keys[i]), STR_ARG(now),
-                  STR_ARG(most));
+        sb_printf(&b, "%s" STR_FMT ": " STR_FMT "/" STR_FMT, i ? ", " : "", STR_ARG(key), STR_ARG(now), STR_ARG(most));
     }
     cell_str(c, sb_dup(&b, c->a));
     sb_fini(&b);
+    vec_fini(&order);
 }
 
 static void resource_quota_cells(struct arena *a, const struct tree *obj, int64_t now_ms, struct tree *ret_cells)

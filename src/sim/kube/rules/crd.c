@@ -53,9 +53,8 @@ static void crd_on_create(struct rule_context *c, struct tree *obj, str *ret_den
 /* A version that is stored from now on joins those that have been. */
 static void crd_on_update(struct rule_context *c, struct tree *obj, const struct tree *old, str *ret_denied)
 {
-    const struct tree *stored = storage_version(obj);
-
     keep_other_half(c, obj, old, ret_denied);
+    const struct tree *stored = storage_version(obj);
     struct tree *list = tree_sublist(c->a, tree_sub(c->a, obj, "status"), "storedVersions");
     for (uint32_t i = 0; stored && i < list_len(list); i++)
         if (tree_equal(&list->items[i], stored))

@@ -208,22 +208,14 @@ static void cell_hosts(struct cells *c, const struct tree *rules)
 static void ingress_cells(struct arena *a, const struct tree *obj, int64_t now_ms, struct tree *ret_cells)
 {
     CELLS;
-    const struct tree *spec = tree_get(obj, "spec"), *lb = tree_at(obj, "status", "loadBalancer", "ingress", NULL);
-    struct sb b = {0};
+    const struct tree *spec = tree_get(obj, "spec");
 
     cell_name(c, obj);
     cell_or(c, tree_str(tree_get(spec, "ingressClassName")), "<none>");
     cell_hosts(c, tree_get(spec, "rules"));
-    for (uint32_t i = 0; i < list_len(lb); i++) {
-        str ip = tree_str(tree_get(&lb->items[i], "ip")), host = tree_str(tree_get(&lb->items[i], "hostname"));
-        str one = ip.n ? ip : host;
-
-        sb_printf(&b, "%s" STR_FMT, i ? "," : "", STR_ARG(one));
-    }
-    cell_str(c, sb_dup(&b, a));
+    cell_str(c, load_balancer_text(a, obj));
     cell_c(c, list_len(tree_get(spec, "tls")) ? "80, 443" : "80");
     cell_age(c, obj);
-    sb_fini(&b);
 }
 
 KIND_COLUMNS(ingress);

@@ -11,8 +11,8 @@ static void default_node_status(struct arena *a, struct tree *status)
         "architecture",   "bootID",    "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion",
         "kubeletVersion", "machineID", "operatingSystem",         "osImage",       "systemUUID",
     };
-    struct tree *node_info = tree_sub(a, status, "nodeInfo"), *conditions = edit_at(status, "conditions");
     struct tree *endpoint = tree_path(a, status, "daemonEndpoints", "kubeletEndpoint", NULL);
+    struct tree *node_info = tree_sub(a, status, "nodeInfo"), *conditions = edit_at(status, "conditions");
 
     for (size_t i = 0; node_info && i < ARRAY_LEN(info); i++)
         default_str(a, node_info, info[i], "");
@@ -29,10 +29,10 @@ static void default_node_status(struct arena *a, struct tree *status)
 static void node_defaults(struct arena *a, struct tree *node)
 {
     compact(a, node);
-    struct tree *spec = tree_sub(a, node, "spec"), *status = tree_sub(a, node, "status");
-
+    struct tree *status = tree_sub(a, node, "status");
     if (status)
         default_node_status(a, status);
+    struct tree *spec = tree_sub(a, node, "spec");
     str cidr = tree_str(tree_get(spec, "podCIDR"));
     if (cidr.n && !has(spec, "podCIDRs"))
         tree_push(a, tree_sublist(a, spec, "podCIDRs"), tree_of_str(cidr));

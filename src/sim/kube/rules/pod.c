@@ -9,6 +9,19 @@
 
 /* ---- defaults ---- */
 
+static void default_state(struct arena *a, struct tree *state)
+{
+    struct tree *running = edit_at(state, "running"), *terminated = edit_at(state, "terminated");
+
+    if (running)
+        default_null(a, running, "startedAt");
+    if (!terminated)
+        return;
+    default_i64(a, terminated, "exitCode", 0);
+    default_null(a, terminated, "startedAt");
+    default_null(a, terminated, "finishedAt");
+}
+
 static void default_container_statuses(struct arena *a, struct tree *list)
 {
     for (uint32_t i = 0; i < list_len(list); i++) {
@@ -21,8 +34,8 @@ static void default_container_statuses(struct arena *a, struct tree *list)
         default_str(a, s, "name", "");
         default_bool(a, s, "ready", false);
         default_i64(a, s, "restartCount", 0);
-        tree_sub(a, s, "lastState");
-        tree_sub(a, s, "state");
+        default_state(a, tree_sub(a, s, "lastState"));
+        default_state(a, tree_sub(a, s, "state"));
     }
 }
 
@@ -122,10 +135,10 @@ static void pod_on_create(struct rule_context *c, struct tree *pod, str *ret_den
 static void pod_on_update(struct rule_context *c, struct tree *pod, const struct tree *old, str *ret_denied)
 {
     static const char *const once[] = {"priority", "preemptionPolicy"};
-    struct tree *spec = edit_at(pod, "spec");
     const struct tree *old_spec = tree_get(old, "spec");
 
     keep_other_half(c, pod, old, ret_denied);
+    struct tree *spec = edit_at(pod, "spec");
     for (size_t i = 0; spec && !c->sub && i < ARRAY_LEN(once); i++)
         if (!has(spec, once[i]))
             keep(c->a, spec, old_spec, once[i]);

@@ -197,8 +197,8 @@ KIND_COLUMNS(lease);
 static void hpa_defaults(struct arena *a, struct tree *obj)
 {
     compact(a, obj);
-    struct tree *spec = tree_sub(a, obj, "spec"), *status = tree_sub(a, obj, "status");
-    if (!spec || !status)
+    struct tree *spec = tree_sub(a, obj, "spec");
+    if (!spec)
         return;
     default_i64(a, spec, "minReplicas", 1);
     if (!has(spec, "metrics")) {
@@ -210,6 +210,9 @@ static void hpa_defaults(struct arena *a, struct tree *obj)
         tree_set_str(a, target, "type", STR("Utilization"));
         tree_set_i64(a, target, "averageUtilization", 80);
     }
+    struct tree *status = tree_sub(a, obj, "status");
+    if (!status)
+        return;
     default_null(a, status, "currentMetrics");
     default_i64(a, status, "desiredReplicas", 0);
 }

@@ -47,7 +47,8 @@ static void service_defaults(struct arena *a, struct tree *svc)
     str type = tree_str(tree_get(spec, "type"));
     if (!str_is(type, "ExternalName"))
         default_str(a, spec, "internalTrafficPolicy", "Cluster");
-    if (str_is(type, "NodePort") || str_is(type, "LoadBalancer"))
+    bool outside = list_len(tree_get(spec, "externalIPs")) > 0 && str_is(type, "ClusterIP");
+    if (outside || str_is(type, "NodePort") || str_is(type, "LoadBalancer"))
         default_str(a, spec, "externalTrafficPolicy", "Cluster");
     if (str_is(type, "LoadBalancer"))
         default_bool(a, spec, "allocateLoadBalancerNodePorts", true);
@@ -355,7 +356,6 @@ static void join(struct sb *b, str s)
 static void cell_external(struct cells *c, const struct tree *svc)
 {
     const struct tree *spec = tree_get(svc, "spec"), *ips = tree_get(spec, "externalIPs");
-    const struct tree *ingress = tree_at(svc, "status", "loadBalancer", "ingress", NULL);
     str type = tree_str(tree_get(spec, "type"));
     struct sb b = {0};
 
@@ -363,11 +363,8 @@ static void cell_external(struct cells *c, const struct tree *svc)
         cell_str(c, tree_str(tree_get(spec, "externalName")));
         return;
     }
-    for (uint32_t i = 0; str_is(type, "LoadBalancer") && i < list_len(ingress); i++) {
-        str ip = tree_str(tree_get(&ingress->items[i], "ip"));
-
-        join(&b, ip.n ? ip : tree_str(tree_get(&ingress->items[i], "hostname")));
-    }
+    if (str_is(type, "LoadBalancer"))
+        sb_str(&b, load_balancer_text(c->a, svc));
     for (uint32_t i = 0; i < list_len(ips); i++)
         join(&b, tree_str(&ips->items[i]));
     cell_or(c, sb_dup(&b, c->a), str_is(type, "LoadBalancer") ? "<pending>" : "<none>");

@@ -48,7 +48,6 @@ static void look_for_default(void *ctx, const struct object *o)
 
 static void pvc_on_create(struct rule_context *c, struct tree *obj, str *ret_denied)
 {
-    struct tree *spec = edit_at(obj, "spec");
     struct default_storage d = {0};
 
     (void)ret_denied;
@@ -56,6 +55,7 @@ static void pvc_on_create(struct rule_context *c, struct tree *obj, str *ret_den
     struct tree *status = tree_new_map(c->a);
     tree_set_str(c->a, status, "phase", STR("Pending"));
     tree_set(c->a, obj, "status", *status);
+    struct tree *spec = edit_at(obj, "spec");
     if (!spec || has(spec, "storageClassName") ||
         tree_at(obj, "metadata", "annotations", "volume.beta.kubernetes.io/storage-class", NULL))
         return;
@@ -131,12 +131,13 @@ const struct kind_rules rules_pvc = {pvc_defaults, pvc_on_create, keep_other_hal
 static void pv_defaults(struct arena *a, struct tree *obj)
 {
     compact(a, obj);
-    struct tree *spec = tree_sub(a, obj, "spec"), *status = tree_sub(a, obj, "status");
+    struct tree *spec = tree_sub(a, obj, "spec");
     if (!spec)
         return;
     default_str(a, spec, "persistentVolumeReclaimPolicy", "Retain");
     default_str(a, spec, "volumeMode", "Filesystem");
     volume_source_defaults(a, spec);
+    struct tree *status = tree_sub(a, obj, "status");
     if (status)
         default_str(a, status, "phase", "Pending");
 }

@@ -13,8 +13,6 @@ static void default_webhooks(struct arena *a, struct tree *obj, bool mutating)
 
         if (w->kind != TREE_MAP)
             continue;
-        if (list_len(rules) == 0)
-            tree_drop(w, STR("rules"));
         for (uint32_t j = 0; j < list_len(rules); j++)
             default_str(a, &rules->items[j], "scope", "*");
         if (service)
@@ -26,6 +24,8 @@ static void default_webhooks(struct arena *a, struct tree *obj, bool mutating)
         default_i64(a, w, "timeoutSeconds", 10);
         if (mutating)
             default_str(a, w, "reinvocationPolicy", "Never");
+        if (list_len(tree_get(w, "rules")) == 0)
+            tree_drop(w, STR("rules"));
     }
 }
 
