@@ -50,8 +50,8 @@ static void matching(void **state)
         struct err e = {0};
         const char *name = cases[i].labels[0] ? cases[i].labels : cases[i].fields;
 
-        check_ok(name, selector_parse(a, str_c(cases[i].labels), str_c(cases[i].fields), selectable, &s, &e), &e);
-        check_true(name, selector_matches(s, &object) == cases[i].matches);
+        check_ok(name, selector_parse_query(a, str_c(cases[i].labels), str_c(cases[i].fields), selectable, &s, &e), &e);
+        check_true(name, selector_matches_object(s, &object) == cases[i].matches);
         check_true(name, selector_is_empty(s) == (i == 0));
     }
 }
@@ -92,10 +92,10 @@ static void refusals(void **state)
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         const char *name = bad[i].labels[0] ? bad[i].labels : bad[i].fields;
 
-        check_true(name, !selector_parse(a, str_c(bad[i].labels), str_c(bad[i].fields), selectable, &s, &e));
+        check_true(name, !selector_parse_query(a, str_c(bad[i].labels), str_c(bad[i].fields), selectable, &s, &e));
         check_str(name, str_c(e.msg), bad[i].why);
     }
-    check_true("no fields", !selector_parse(a, STR(""), STR("spec.foo=1"), NULL, &s, &e));
+    check_true("no fields", !selector_parse_query(a, STR(""), STR("spec.foo=1"), NULL, &s, &e));
     check_str("no fields", str_c(e.msg),
               "\"spec.foo\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
 }
