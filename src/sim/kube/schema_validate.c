@@ -156,6 +156,7 @@ static void check_enum(struct check *c, const struct schema *s, const struct tre
     sb_fini(&list);
 }
 
+/* The first complaint only. */
 static void check_string(struct check *c, const struct schema *s, const struct tree *t)
 {
     int64_t length = s->min_length >= 0 || s->max_length >= 0 ? (int64_t)utf8_count(t->text) : 0;
