@@ -327,12 +327,12 @@ static void check_address(struct rule_context *c, struct flaws *f, const struct 
     if (str_is(type, "ExternalName"))
         return;
     if (old_ip.n && !str_eq(ip, old_ip)) {
-        flaw_invalid(f, AT_IX(at, 0), json_text(c->a, tree_get(spec, "clusterIPs")), "may not change once set");
+        flaw_invalid(f, AT_IX(at, 0), json_sorted_text(c->a, tree_get(spec, "clusterIPs")), "may not change once set");
         return;
     }
     if (old_ip.n || str_is(ip, "None"))
         return;
-    str value = json_text(c->a, tree_get(spec, "clusterIPs"));
+    str value = json_sorted_text(c->a, tree_get(spec, "clusterIPs"));
     if (!is_ip(ip))
         flaw_invalid(f, AT_IX(at, 0), json_quoted(c->a, ip),
                      "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
@@ -357,11 +357,11 @@ static void check_node_ports(struct rule_context *c, struct flaws *f, const stru
         if (!tree_to_i64(port, &n))
             continue;
         if (n < FIRST_NODE_PORT || n >= FIRST_NODE_PORT + N_NODE_PORTS)
-            flaw_invalid(f, at, json_text(c->a, port),
+            flaw_invalid(f, at, json_sorted_text(c->a, port),
                          "provided port is not in the valid range. The range of valid ports is %d-%d", FIRST_NODE_PORT,
                          FIRST_NODE_PORT + N_NODE_PORTS - 1);
         else if (bit(t->ports, (uint32_t)(n - FIRST_NODE_PORT)))
-            flaw_invalid(f, at, json_text(c->a, port), "provided port is already allocated");
+            flaw_invalid(f, at, json_sorted_text(c->a, port), "provided port is already allocated");
     }
 }
 
@@ -373,7 +373,7 @@ static void check_traffic(struct flaws *f, const struct at *at, const struct tre
     bool outside = str_is(type, "NodePort") || str_is(type, "LoadBalancer") || list_len(tree_get(spec, "externalIPs"));
 
     if (outer && !outside)
-        flaw_invalid(f, AT(at, "externalTrafficPolicy"), json_text(f->a, outer),
+        flaw_invalid(f, AT(at, "externalTrafficPolicy"), json_sorted_text(f->a, outer),
                      "may only be set for externally-accessible services");
     else
         check_word(f, AT(at, "externalTrafficPolicy"), outer, policies);

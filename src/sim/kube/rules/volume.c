@@ -195,7 +195,7 @@ static void pv_validate(struct rule_context *c, const struct tree *obj, const st
     if (is_empty(capacity))
         flaw_required(f, AT(at, "capacity"), "%s", "");
     if (!tree_get(capacity, "storage"))
-        flaw_unsupported(f, AT(at, "capacity"), json_text(c->a, capacity), "\"storage\"");
+        flaw_unsupported(f, AT(at, "capacity"), json_sorted_text(c->a, capacity), "\"storage\"");
     else if (amount_of(tree_get(capacity, "storage"), &size) && size <= 0)
         flaw_invalid(f, AT_IN(AT(at, "capacity"), STR("storage")),
                      json_quoted(c->a, amount_text(c->a, tree_get(capacity, "storage"))), "must be greater than zero");
