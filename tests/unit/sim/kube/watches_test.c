@@ -83,6 +83,7 @@ static void the_window_has_an_end(void **state)
     (void)server_create(s, "configmaps", "{metadata: {name: c}}");
     check_true("five minutes", watch(s, "", start, &seen));
     check_str("seen", sb_view(&seen.text), "+b +b +c ");
+    kube_unwatch(seen.watch);
     sb_fini(&seen.text);
 }
 
