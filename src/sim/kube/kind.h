@@ -50,6 +50,13 @@ struct kind_columns {
     void (*cells)(struct arena *a, const struct tree *obj, int64_t now_ms, struct tree *ret_cells);
 };
 
+/* What a name must look like. */
+enum kind_naming {
+    NAMES_SUBDOMAIN, /* DNS-1123 subdomain */
+    NAMES_LABEL,     /* DNS-1123 label: namespaces, services */
+    NAMES_PATH,      /* anything that can be a segment of a path: roles and their bindings */
+};
+
 struct kind {
     str group, version; /* "" is the core group */
     str name;           /* "Pod" */
@@ -59,7 +66,10 @@ struct kind {
     bool namespaced;
     bool has_status; /* subresource status; without it status is a field like any other */
     bool has_scale;
-    bool has_generation;                          /* metadata.generation counts changes of spec */
+    bool has_generation; /* metadata.generation counts changes of spec */
+    bool needs_rv;       /* a client's update must say metadata.resourceVersion */
+    bool made_by_put;    /* an update of what does not exist creates it */
+    enum kind_naming naming;
     str scale_spec, scale_status, scale_selector; /* paths of the scale subresource: ".spec.replicas" */
     const struct schema *schema;
     const struct kind_rules *rules;     /* NULL: none */

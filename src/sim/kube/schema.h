@@ -31,6 +31,9 @@ struct schema_field {
     str name;
     const struct schema *schema;
     bool required;
+    bool always;  /* built-in: a struct that is there, if only empty, wherever the one around it is */
+    str go;       /* built-in: what Go calls the type, where that is not the usual name; for messages */
+    str embedded; /* built-in: the embedded structs that hold the field, "VolumeSource"; for messages */
 };
 
 struct schema_rule {

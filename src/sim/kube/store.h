@@ -59,6 +59,9 @@ bool kube_delete_as(struct kube *k, struct arena *a, const struct kind *kind, st
                     const struct delete_options *d, const struct write_options *o, const struct object **ret,
                     struct status *st); /* ret: what is left, or was there */
 
+bool kube_evict_as(struct kube *k, struct arena *a, str ns, str name, const struct delete_options *d,
+                   const struct write_options *o, struct status *st);
+
 /* The scale subresource: an autoscaling/v1 Scale of the object, and back. */
 struct tree *kube_scale_get(struct kube *k, struct arena *a, const struct object *o);
 bool kube_scale_put(struct kube *k, struct arena *a, const struct kind *kind, str ns, str name,
@@ -72,3 +75,12 @@ const struct kind *kube_kind_at(const struct kube *k, uint32_t ix); /* NULL: a c
 const struct kind *kube_kind_by_plural(const struct kube *k, str group, str version, str plural);
 uint64_t kube_kinds_version(
     const struct kube *k); /* changes when a custom kind comes, changes or goes: for cached documents */
+
+/* ---- the rest of what the front serves ---- */
+
+const struct kube_options *kube_settings(const struct kube *k);
+struct front;
+struct front *kube_front(const struct kube *k); /* made with the server, freed with it */
+/* Hands the exchange to whoever has the logs (kube_set_logs()); false: nobody does, and the exchange is the caller's still. */
+bool kube_logs(struct kube *k, const struct object *pod, str container, bool follow, int64_t tail_lines,
+               struct exchange *x);

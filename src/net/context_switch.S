@@ -1,0 +1,76 @@
+/* context_switch(): what a function call has to keep goes onto the stack, the stack is exchanged, and back it comes.
+ *
+ * There is no note that declares support for shadow stacks, so the linker leaves them off for the program: a stack that
+ * changes under the processor's feet would be taken for an attack.
+ */
+#if defined(__x86_64__)
+
+        .text
+        .p2align 4
+        .globl context_switch
+        .hidden context_switch
+        .type context_switch, @function
+context_switch:
+        endbr64
+        pushq %rbp
+        pushq %rbx
+        pushq %r12
+        pushq %r13
+        pushq %r14
+        pushq %r15
+        movq %rsp, (%rdi)
+        movq (%rsi), %rsp
+        popq %r15
+        popq %r14
+        popq %r13
+        popq %r12
+        popq %rbx
+        popq %rbp
+        ret
+        .size context_switch, . - context_switch
+        .section .note.GNU-stack, "", @progbits
+
+#elif defined(__aarch64__)
+
+        .text
+        .p2align 4
+        .globl context_switch
+        .hidden context_switch
+        .type context_switch, %function
+context_switch:
+        hint #34 /* bti c */
+        sub sp, sp, #160
+        stp x19, x20, [sp, #0]
+        stp x21, x22, [sp, #16]
+        stp x23, x24, [sp, #32]
+        stp x25, x26, [sp, #48]
+        stp x27, x28, [sp, #64]
+        stp x29, x30, [sp, #80]
+        stp d8, d9, [sp, #96]
+        stp d10, d11, [sp, #112]
+        stp d12, d13, [sp, #128]
+        stp d14, d15, [sp, #144]
+        mov x9, sp
+        str x9, [x0]
+        ldr x9, [x1]
+        mov sp, x9
+        ldp x19, x20, [sp, #0]
+        ldp x21, x22, [sp, #16]
+        ldp x23, x24, [sp, #32]
+        ldp x25, x26, [sp, #48]
+        ldp x27, x28, [sp, #64]
+        ldp x29, x30, [sp, #80]
+        ldp d8, d9, [sp, #96]
+        ldp d10, d11, [sp, #112]
+        ldp d12, d13, [sp, #128]
+        ldp d14, d15, [sp, #144]
+        add sp, sp, #160
+        ret
+        .size context_switch, . - context_switch
+        .section .note.GNU-stack, "", %progbits
+
+#else
+
+        .section .note.GNU-stack, "", %progbits
+
+#endif

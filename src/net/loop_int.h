@@ -1,0 +1,49 @@
+/* loop_int - the real world, for its parts: loop.c, client.c, httpd.c. */
+#pragma once
+
+#include "net/loop.h"
+#include "net/world_int.h"
+
+struct client;
+
+/* Who wants to know of a file descriptor. Events of epoll carry the generation, because one that was fetched together with
+ * others may have been closed, and its number given to somebody else, by the time its turn comes. */
+struct loop_watch {
+    void (*fn)(void *ctx, int fd, uint32_t events);
+    void *ctx;
+    uint32_t generation;
+    bool in_epoll;
+};
+
+struct loop_signal {
+    int signo;
+    void (*fn)(void *ctx, int signo);
+    void *ctx;
+};
+
+struct loop_letter;
+
+struct loop {
+    struct world w;
+    struct world_core core;
+    int epoll, event; /* event: written by loop_post() */
+    int signal;       /* signalfd; -1: none yet */
+    bool running;
+    VEC(struct loop_watch) watches; /* by file descriptor */
+    VEC(struct loop_signal) signals;
+    struct loop_letter *_Atomic mail; /* newest first */
+    struct client *client;
+    VEC(struct httpd *) servers; /* that listen */
+};
+
+static inline struct loop *loop_of(struct world *w)
+{
+    return (struct loop *)((char *)w - offsetof(struct loop, w));
+}
+
+/* The client side: libcurl on this loop. */
+struct client *client_new(struct loop *l);
+void client_free(struct client *cl); /* no call is left */
+bool client_start(struct http_call *c, const struct http_request *r, struct err *e);
+void client_cut(struct http_call *c);
+void client_pause(struct http_call *c, bool on);

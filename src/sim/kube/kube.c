@@ -1,0 +1,186 @@
+/* The server itself: its beginning and end, and the one place where a change happens: the store, the window, the watches, the
+ * subscribers, in this order. */
+#include "sim/kube/kube.h"
+
+#include <stdlib.h>
+
+#include "data/json_own.h"
+#include "sim/kube/kube_int.h"
+
+struct change_trees {
+    struct tree *old, *new;
+};
+
+static const char *keep(struct arena *a, const char *s)
+{
+    return s ? arena_dup_array(a, char, s, strlen(s) + 1) : NULL;
+}
+
+struct kube *kube_new(struct world *w, const struct kube_options *o)
+{
+    struct kube *k = xcalloc(1, sizeof(*k));
+
+    k->world = w;
+    k->forever = arena_new(64 << 10);
+    k->trees = arena_new(64 << 10);
+    k->options = *o;
+    k->options.token = keep(k->forever, o->token);
+    k->options.version = keep(k->forever, o->version);
+    store_init(k);
+    kinds_init(k);
+    gc_init(k);
+    namespaces_init(k);
+    crd_init(k);
+    events_init(k);
+    bootstrap(k);
+    k->front = front_new(k);
+    return k;
+}
+
+void kube_free(struct kube *k)
+{
+    if (!k)
+        return;
+    front_free(k->front);
+    watchlog_fini(k);
+    object_unref(k->lent);
+    work_free(k->gc);
+    work_free(k->namespaces_work);
+    work_free(k->crds_work);
+    events_fini(k);
+    store_fini(k);
+    vec_fini(&k->subscribers);
+    vec_fini(&k->kinds);
+    vec_fini(&k->custom_kinds);
+    draft_fini(&k->draft);
+    arena_free(k->trees);
+    arena_free(k->forever);
+    free(k);
+}
+
+struct world *kube_world(const struct kube *k)
+{
+    return k->world;
+}
+
+uint64_t kube_rv(const struct kube *k)
+{
+    return k->rv;
+}
+
+const struct kube_options *kube_settings(const struct kube *k)
+{
+    return &k->options;
+}
+
+struct front *kube_front(const struct kube *k)
+{
+    return k->front;
+}
+
+void kube_set_logs(struct kube *k, kube_log_fn fn, void *ctx)
+{
+    k->logs = fn;
+    k->logs_ctx = ctx;
+}
+
+bool kube_logs(struct kube *k, const struct object *pod, str container, bool follow, int64_t tail_lines,
+               struct exchange *x)
+{
+    if (!k->logs)
+        return false;
+    k->logs(k->logs_ctx, pod, container, follow, tail_lines, x);
+    return true;
+}
+
+/* ---- changes ---- */
+
+void kube_subscribe(struct kube *k, const struct kind *kind, change_fn fn, void *ctx)
+{
+    vec_push(&k->subscribers, (struct subscriber){kind, fn, ctx});
+}
+
+const struct tree *change_old(const struct change *c)
+{
+    if (c->old && !c->trees->old)
+        c->trees->old = object_tree(c->kube->trees, c->old);
+    return c->trees->old;
+}
+
+const struct tree *change_new(const struct change *c)
+{
+    if (c->new && !c->trees->new)
+        c->trees->new = object_tree(c->kube->trees, c->new);
+    return c->trees->new;
+}
+
+static void tell(struct kube *k, const struct object *old, const struct object *new)
+{
+    const struct kind *kind = new ? new->kind : old->kind;
+    struct change_trees trees = {0};
+    struct change c = {.kube = k, .old = old, .new = new, .trees = &trees};
+
+    k->telling = true;
+    for (uint32_t i = 0; i < k->subscribers.n; i++)
+        if (!k->subscribers.v[i].kind || k->subscribers.v[i].kind == kind)
+            k->subscribers.v[i].fn(k->subscribers.v[i].ctx, &c);
+    k->telling = false;
+    if (trees.old || trees.new)
+        arena_reset(k->trees);
+}
+
+uint64_t kube_next_rv(const struct kube *k)
+{
+    return k->rv + 1;
+}
+
+void kube_commit(struct kube *k, const struct object *old, const struct object *o)
+{
+    assert(!k->telling && o->rv > k->rv);
+    k->rv = o->rv;
+    if (old)
+        object_ref(old);
+    store_put(k, o);
+    watchlog_add(k, old ? WATCH_MODIFIED : WATCH_ADDED, old, o);
+    tell(k, old, o);
+    object_unref(old);
+}
+
+void kube_commit_removal(struct kube *k, const struct object *old)
+{
+    struct entry *e = store_find(k, old->kind, old->ns, old->name);
+    const struct object *gone = object_at_rv(old, kube_next_rv(k));
+
+    assert(!k->telling && e && e->now == old);
+    k->rv = gone->rv;
+    object_ref(old);
+    store_drop(k, e);
+    watchlog_add(k, WATCH_DELETED, old, gone);
+    object_unref(gone);
+    tell(k, old, NULL);
+    object_unref(old);
+}
+
+void kube_put_back(struct kube *k, const struct object *o)
+{
+    struct entry *e = store_find(k, o->kind, o->ns, o->name);
+    const struct object *old = e ? e->now : NULL;
+
+    assert(!k->telling);
+    if (old) {
+        object_ref(old);
+        store_drop(k, e);
+    }
+    store_put(k, o);
+    k->rv = MAX(k->rv, o->rv);
+    watchlog_forget(k);
+    tell(k, old, o);
+    object_unref(old);
+}
+
+const struct object *kube_lend(struct kube *k, const struct object *o)
+{
+    object_unref(k->lent);
+    k->lent = o;
+    return o;
+}

@@ -1,0 +1,257 @@
+/* kube_int - what the files of the API server share, and nobody else sees.
+ *
+ * An object of the store is an entry: the current revision, its place in the table of its kind, and what it names as its
+ * owners. A write makes a revision (object.c), puts it into the entry (table.c), into the watch window (watchlog.c) and tells the
+ * subscribers (kube.c). Everything above that decides what to write: write.c, remove.c, gc.c and so on.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "sim/kube/lookup.h"
+#include "sim/kube/store.h"
+#include "sim/kube/work.h"
+
+/* ---- revisions (object.c) ---- */
+
+struct revision {
+    struct object o; /* first */
+    /* Parts of o.json, as offsets. */
+    uint32_t rv_at, rv_n;             /* the digits of metadata.resourceVersion; rv_n 0: there is none (dry run) */
+    uint32_t body_at, body_end;       /* what is neither metadata nor status, with the comma before it */
+    uint32_t managed_at, managed_end; /* metadata.managedFields, with the comma before it */
+    uint32_t bytes;                   /* of the whole block */
+};
+
+/* A string of the object: where it stands in the text, or in `more` (escaped strings, values of fields). */
+struct spot {
+    uint32_t at, n;
+    bool more;
+};
+
+/* A text on its way to a revision; one per server, its memory is used again. */
+struct draft {
+    struct sb text, body, more;
+    VEC(struct spot) spots; /* namespace, name, uid, labels, owners, values of fields: as they come in struct object */
+    VEC(struct owner) owners;
+    struct revision r;
+};
+
+static inline const struct revision *revision_of(const struct object *o)
+{
+    return (const struct revision *)o;
+}
+
+/* Writes obj as it would be stored: members in order, nulls dropped. rv 0: without a resource version. counts_from: the
+ * revision from which metadata.generation counts on when the body is another; NULL: it stays as it is. */
+void draft_write(struct draft *d, struct arena *a, const struct kind *kind, struct tree *obj, uint64_t rv,
+                 const struct object *counts_from);
+bool draft_equals(const struct draft *d, const struct object *o); /* but for the resource version */
+const struct object *draft_keep(const struct draft *d);           /* a revision with one reference */
+void draft_fini(struct draft *d);
+/* The same state under another resource version: what a watch says of a removed object. */
+const struct object *object_at_rv(const struct object *o, uint64_t rv);
+/* The object as a tree whose strings may point into o->json: for as long as the object is held. */
+struct tree *object_tree(struct arena *a, const struct object *o);
+
+/* ---- tables (table.c, owners.c) ---- */
+
+struct owned_by; /* all that name one owner */
+
+struct owner_link {
+    struct owned_by *owner;
+    struct entry *entry;
+    struct owner_link *next, *prev;
+};
+
+struct entry {
+    const struct object *now;
+    struct owner_link *links; /* one for each of now->owners */
+    uint32_t n_links;
+};
+
+#define CHUNK 128u
+
+struct chunk {
+    uint32_t n;
+    struct entry *v[CHUNK];
+};
+
+/* All objects of a kind in order of namespace and name: a list of sorted chunks. */
+struct table {
+    VEC(struct chunk *) chunks;
+    uint32_t n;
+};
+
+/* Where a walk over a table stands. */
+struct cursor {
+    const struct table *table;
+    uint32_t chunk, at;
+};
+
+struct entry *store_find(const struct kube *k, const struct kind *kind, str ns, str name);
+struct entry *store_find_uid(const struct kube *k, str uid);
+void store_put(struct kube *k, const struct object *o); /* takes the reference; replaces the revision there is */
+void store_drop(struct kube *k, struct entry *e);
+struct cursor store_from(const struct kube *k, const struct kind *kind, str ns); /* ns empty: from the start */
+const struct object *cursor_next(struct cursor *c);                              /* NULL at the end */
+void store_init(struct kube *k);
+void store_fini(struct kube *k);
+
+void owners_set(struct kube *k, struct entry *e, const struct object *o); /* o NULL: none any more */
+/* Everything that names this uid as an owner, in the order in which it came. fn must not write. */
+void owners_each(const struct kube *k, str uid, void (*fn)(void *ctx, const struct object *o), void *ctx);
+bool owners_any(const struct kube *k, str uid);
+bool owned_by_has(const void *owned, const void *uid); /* for k->owned */
+
+/* ---- the window of revisions (watchlog.c) ---- */
+
+struct logged {
+    enum watch_event type;
+    const struct object *old, *obj;
+    int64_t at_us;
+};
+
+struct watchlog {
+    struct logged *ring; /* cap is a power of two */
+    uint32_t first, n, cap;
+    size_t bytes;       /* of the texts in it */
+    uint64_t forgotten; /* the newest revision that the window no longer has */
+    struct watch *watches, *last_watch;
+    uint32_t telling;
+};
+
+void watchlog_add(struct kube *k, enum watch_event type, const struct object *old, const struct object *obj);
+void watchlog_forget(struct kube *k);
+void watchlog_drop(struct kube *k, const struct kind *kind); /* ends the watches of a kind; NULL: all */
+void watchlog_fini(struct kube *k);
+
+/* ---- the server ---- */
+
+struct subscriber {
+    const struct kind *kind;
+    change_fn fn;
+    void *ctx;
+};
+
+struct event_book;
+
+/* A kind that a CustomResourceDefinition described. */
+struct custom_kind {
+    str crd; /* its name */
+    struct kind *kind;
+    int64_t generation; /* of the definition, as it was read last */
+};
+
+struct kube {
+    struct world *world;
+    struct kube_options options; /* its strings are in `forever` */
+    struct arena *forever;       /* as long as the server: kinds, their schemas */
+    VEC(struct kind *) kinds;    /* by ix */
+    VEC(struct table) tables;    /* by ix */
+    uint64_t kinds_version;
+    const struct kind *namespaces, *pods, *events, *budgets, *crds;
+
+    struct lookup by_name, by_uid, owned;
+    struct watchlog log;
+    VEC(struct subscriber) subscribers;
+    uint64_t rv;
+    bool telling; /* subscribers are being told: nobody may write */
+    struct arena *trees;
+    struct draft draft;
+    const struct object *lent; /* an answer that the store does not hold: of a dry run or a removal */
+
+    struct front *front;
+    struct work *gc, *namespaces_work, *crds_work, *event_expiry;
+    struct event_book *event_book;
+    VEC(struct custom_kind) custom_kinds;
+
+    kube_log_fn logs;
+    void *logs_ctx;
+};
+
+struct front *front_new(struct kube *k);
+void front_free(struct front *f);
+
+void kinds_init(struct kube *k);
+void kinds_add(struct kube *k, struct kind *kind);
+const struct kind *kind_of_object(const struct kube *k, const struct tree *obj); /* by apiVersion and kind */
+
+/* The store, the window and the subscribers in one step. `o` has its resource version from kube_next_rv(); the reference is
+ * taken. */
+uint64_t kube_next_rv(const struct kube *k);
+void kube_commit(struct kube *k, const struct object *old, const struct object *o);
+void kube_commit_removal(struct kube *k, const struct object *old);
+/* Puts an object back as it was, uid and resource version included. Takes the reference. The window begins anew. */
+void kube_put_back(struct kube *k, const struct object *o);
+/* Answers with an object that the store need not hold. Takes the reference. */
+const struct object *kube_lend(struct kube *k, const struct object *o);
+
+/* ---- metadata (meta.c, meta_check.c) ---- */
+
+str meta_new_uid(struct world *w, struct arena *a);
+str meta_time(struct arena *a, int64_t ms); /* RFC 3339, whole seconds */
+/* Fills in what a server sets at creation. */
+void meta_create(struct kube *k, struct arena *a, const struct kind *kind, struct tree *meta);
+/* Carries over what a client may not change. */
+void meta_update(struct arena *a, struct tree *meta, const struct tree *old);
+/* 400 when metadata is not made of the right types. */
+bool meta_decodes(struct arena *a, const struct kind *kind, struct tree *obj, struct status *st);
+void meta_validate(struct causes *out, const struct kind *kind, const struct tree *meta);
+void meta_validate_update(struct causes *out, const struct tree *meta, const struct tree *old);
+bool meta_is_subdomain(str s);
+bool meta_is_qualified(str s, struct causes *out, str field); /* label keys; out may be NULL */
+/* What is wrong with a label value; NULL: nothing. */
+const char *meta_label_value(str s);
+
+/* ---- writing (write.c) ---- */
+
+/* One write on its way through the server. */
+struct write {
+    struct kube *k;
+    struct arena *a;
+    const struct kind *kind;
+    const char *sub;
+    struct tree *obj;
+    const struct write_options *o; /* NULL: from inside, which is trusted not to invent fields */
+    bool patch;                    /* how some refusals are worded */
+    bool applied;                  /* managedFields are done */
+    bool put;                      /* an update of a whole object by a client */
+    struct status *st;
+    const struct object **ret; /* may be NULL */
+};
+
+bool write_create(struct write *w);
+bool write_update(struct write *w, const struct object *old);
+/* Stores obj in place of old without rules and validation: what the server itself changes. The answer is the new revision, or
+ * old when nothing changed. */
+const struct object *write_revision(struct kube *k, struct arena *a, const struct object *old, struct tree *obj);
+/* Likewise, and the object goes if nothing holds it any more: after a change of finalizers. */
+void write_finalizers(struct kube *k, struct arena *a, const struct object *old, struct tree *obj);
+
+/* ---- removing (remove.c, gc.c, namespace.c) ---- */
+
+/* Whether an object in this state is to go now: it is being deleted, and nothing holds it. */
+bool remove_is_due(const struct kube *k, const struct kind *kind, const struct tree *obj);
+/* A second name for kube_delete() with what the garbage collection asks for. */
+void remove_by_server(struct kube *k, struct arena *a, const struct object *o, const char *propagation);
+bool finalizers_have(const struct tree *obj, const char *name);
+bool finalizers_drop(struct tree *obj, const char *name);
+void finalizers_add(struct arena *a, struct tree *obj, str name);
+
+void gc_init(struct kube *k);
+void namespaces_init(struct kube *k);
+
+/* ---- the rest ---- */
+
+void crd_init(struct kube *k);
+/* Registers, changes or removes the kind that this definition describes, now rather than from the loop. */
+void crd_sync(struct kube *k, str name);
+void events_init(struct kube *k);
+void events_fini(struct kube *k);
+void bootstrap(struct kube *k);
+
+/* status.conditions by type: sets status, reason and message; lastTransitionTime moves when status changes. Empty reason and
+ * message are left out. */
+void condition_set(struct arena *a, struct tree *obj, const char *type, const char *status, const char *reason,
+                   const char *message, int64_t now_ms);
+const struct tree *condition_get(const struct tree *obj, const char *type);

@@ -1,0 +1,472 @@
+/* Creating and changing objects: decode, defaults, metadata, admission, validation, and then a revision or nothing.
+ *
+ * Whatever is refused is refused before the store is touched. A write that changes nothing makes no revision; a dry run stops
+ * in front of the store and answers with what would have been. */
+#include "data/edit.h"
+#include "data/json.h"
+#include "sim/kube/kube_int.h"
+#include "sim/kube/patch.h"
+#include "sim/kube/schema.h"
+
+/* ---- what a client sent ---- */
+
+static str joined(struct arena *a, const struct causes *c)
+{
+    struct sb b = {0};
+
+    for (uint32_t i = 0; i < c->list.n; i++) {
+        sb_c(&b, i ? ", " : "");
+        sb_str(&b, c->list.v[i].message);
+    }
+    str s = sb_dup(&b, a);
+    sb_fini(&b);
+    return s;
+}
+
+/* quirk: what is wrong with a patched object is said of a field "patch", with all of the object before the reason. */
+static bool refuse_patched(struct write *w, str why)
+{
+    struct causes c = {.a = w->a};
+    struct sb text = {0}, quoted = {0};
+    struct jw inner = {.out = &text}, outer = {.out = &quoted};
+    struct kind nothing = {0};
+
+    jw_tree(&inner, w->obj);
+    jw_str(&outer, sb_view(&text));
+    str value = sb_dup(&quoted, w->a);
+    vec_push(&c.list,
+             (struct cause){STR("FieldValueInvalid"),
+                            arena_printf(w->a, "Invalid value: " STR_FMT ": " STR_FMT, STR_ARG(value), STR_ARG(why)),
+                            STR("patch")});
+    (void)status_invalid(w->a, w->st, &nothing, (str){0}, &c);
+    causes_fini(&c);
+    sb_fini(&text);
+    sb_fini(&quoted);
+    return false;
+}
+
+static bool refuse_decoding(struct write *w, str why)
+{
+    const struct kind *k = w->kind;
+
+    if (w->patch)
+        return refuse_patched(w, why);
+    return status_bad_request(w->a, w->st, 400,
+                              STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT ": " STR_FMT,
+                              STR_ARG(k->name), STR_ARG(k->version), STR_ARG(k->name), STR_ARG(why));
+}
+
+static bool known_fields(struct write *w)
+{
+    struct causes unknown = {.a = w->a};
+    bool ok = true;
+
+    schema_unknown(w->a, w->kind->schema, w->obj, /* prune= */ w->o->fields != FIELDS_STRICT, &unknown);
+    if (unknown.list.n && w->o->fields == FIELDS_STRICT)
+        ok = refuse_decoding(w, arena_printf(w->a, "strict decoding error: " STR_FMT, STR_ARG(joined(w->a, &unknown))));
+    else if (w->o->fields == FIELDS_WARN && w->o->warnings)
+        for (uint32_t i = 0; i < unknown.list.n; i++)
+            vec_push(w->o->warnings, unknown.list.v[i].message);
+    causes_fini(&unknown);
+    return ok;
+}
+
+static bool decode(struct write *w)
+{
+    struct err e;
+
+    if (w->obj->kind != TREE_MAP)
+        return refuse_decoding(w, STR("json: cannot unmarshal array into Go value of type map[string]interface {}"));
+    if (!meta_decodes(w->a, w->kind, w->obj, w->st))
+        return false;
+    if (!w->o || !w->kind->schema)
+        return true;
+    if (!known_fields(w))
+        return false;
+    if (!w->kind->crd && !schema_decodes(w->kind->schema, w->obj, &e))
+        return refuse_decoding(w, arena_strdup(w->a, str_c(e.msg)));
+    return true;
+}
+
+static void set_defaults(struct write *w)
+{
+    if (w->kind->crd && w->kind->schema)
+        schema_default(w->a, w->kind->schema, w->obj);
+    if (w->kind->rules && w->kind->rules->defaults)
+        w->kind->rules->defaults(w->a, w->obj);
+}
+
+static struct tree *meta_of(struct write *w)
+{
+    return tree_sub(w->a, w->obj, "metadata");
+}
+
+static str name_of(struct write *w)
+{
+    return tree_str(tree_get(meta_of(w), "name"));
+}
+
+/* ---- admission and validation ---- */
+
+static bool namespace_is_open(struct write *w)
+{
+    str ns = tree_str(tree_get(meta_of(w), "namespace"));
+
+    if (!w->kind->namespaced || ns.n == 0)
+        return true;
+    const struct object *o = kube_get(w->k, w->k->namespaces, (str){0}, ns);
+    if (!o)
+        return status_not_found(w->a, w->st, w->k->namespaces, ns);
+    if (!o->deleted_ms)
+        return true;
+    struct cause *c = arena_new_one(w->a, struct cause);
+    *c = (struct cause){STR("NamespaceTerminating"),
+                        arena_printf(w->a, "namespace " STR_FMT " is being terminated", STR_ARG(ns)),
+                        STR("metadata.namespace")};
+    (void)status_forbidden(w->a, w->st, w->kind, name_of(w),
+                           "unable to create new content in namespace " STR_FMT " because it is being terminated",
+                           STR_ARG(ns));
+    w->st->causes = c;
+    w->st->n_causes = 1;
+    return false;
+}
+
+static struct rule_context rule_context(struct write *w)
+{
+    return (struct rule_context){.a = w->a,
+                                 .kube = w->k,
+                                 .kind = w->kind,
+                                 .sub = w->sub,
+                                 .user = w->o ? w->o->user : (str){0},
+                                 .now_ms = world_now_ms(w->k->world)};
+}
+
+static bool admit(struct write *w, const struct tree *old)
+{
+    const struct kind_rules *r = w->kind->rules;
+    struct rule_context c = rule_context(w);
+    str denied = {0};
+
+    if (r && !old && r->on_create)
+        r->on_create(&c, w->obj, &denied);
+    else if (r && old && r->on_update)
+        r->on_update(&c, w->obj, old, &denied);
+    if (denied.n)
+        return status_forbidden(w->a, w->st, w->kind, name_of(w), STR_FMT, STR_ARG(denied));
+    return true;
+}
+
+static bool validate(struct write *w, const struct tree *old)
+{
+    struct causes c = {.a = w->a};
+    struct rule_context rc = rule_context(w);
+    const struct tree *meta = meta_of(w);
+    bool ok = true;
+
+    if (!old) {
+        meta_validate(&c, w->kind, meta);
+    } else {
+        meta_validate_update(&c, meta, tree_get(old, "metadata"));
+        if (c.list.n) /* quirk: a real server looks at it twice, and says so */
+            meta_validate_update(&c, meta, tree_get(old, "metadata"));
+    }
+    if (w->kind->crd && w->kind->schema)
+        schema_validate(w->a, w->kind->schema, w->obj, old, &c);
+    if (w->kind->rules && w->kind->rules->validate)
+        w->kind->rules->validate(&rc, w->obj, old, &c);
+    if (c.list.n)
+        ok = status_invalid(w->a, w->st, w->kind, name_of(w), &c);
+    causes_fini(&c);
+    return ok;
+}
+
+/* ---- managed fields ---- */
+
+static bool is_managed(const struct write *w)
+{
+    return w->o && w->o->manager.n && !w->applied;
+}
+
+/* `meant` is the object as the client meant it, before the server added to it. */
+static void manage(struct write *w, struct tree *meant, const struct tree *old)
+{
+    struct apply_options o = {.manager = w->o->manager,
+                              .subresource = str_c(w->sub ? w->sub : ""),
+                              .api_version = kind_api_version(w->a, w->kind),
+                              .kind = w->kind->name,
+                              .has_status = w->kind->has_status,
+                              .now_ms = world_now_ms(w->k->world)};
+
+    managed_after_update(w->a, w->kind->schema, old, meant, &o);
+    const struct tree *managed = tree_at(meant, "metadata", "managedFields", NULL);
+    (void)tree_drop(meta_of(w), STR("managedFields"));
+    if (managed)
+        tree_set(w->a, meta_of(w), "managedFields", *managed);
+}
+
+/* ---- the end of every write ---- */
+
+static bool answer(struct write *w, const struct object *o)
+{
+    if (w->ret)
+        *w->ret = o;
+    return true;
+}
+
+static bool is_dry(const struct write *w)
+{
+    return w->o && w->o->dry_run;
+}
+
+/* ---- create ---- */
+
+static bool create_rv(struct write *w)
+{
+    if (!w->o || tree_str(tree_get(meta_of(w), "resourceVersion")).n == 0)
+        return true;
+    (void)status_bad_request(w->a, w->st, 500, "resourceVersion should not be set on objects to be created");
+    w->st->reason = "";
+    return false;
+}
+
+bool write_create(struct write *w)
+{
+    struct kube *k = w->k;
+    struct tree *meant = NULL;
+
+    if (!decode(w) || !create_rv(w))
+        return false;
+    set_defaults(w);
+    meta_create(k, w->a, w->kind, meta_of(w));
+    if (!namespace_is_open(w))
+        return false;
+    if (w->kind->crd && w->kind->has_status)
+        (void)tree_drop(w->obj, STR("status"));
+    if (is_managed(w))
+        meant = tree_copy(w->a, w->obj);
+    if (!admit(w, NULL) || !validate(w, NULL))
+        return false;
+    str ns = tree_str(tree_get(meta_of(w), "namespace"));
+    if (store_find(k, w->kind, ns, name_of(w)))
+        return status_exists(w->a, w->st, w->kind, name_of(w));
+    if (meant)
+        manage(w, meant, NULL);
+    draft_write(&k->draft, w->a, w->kind, w->obj, is_dry(w) ? 0 : kube_next_rv(k), NULL);
+    const struct object *o = draft_keep(&k->draft);
+    if (is_dry(w))
+        return answer(w, kube_lend(k, o));
+    kube_commit(k, NULL, o);
+    return answer(w, o);
+}
+
+/* ---- update ---- */
+
+static bool rv_required(struct write *w)
+{
+    struct causes c = {.a = w->a};
+    struct kind named = *w->kind; /* quirk: this refusal names the resource, not the kind */
+
+    named.name = named.plural;
+    cause_invalid(&c, STR("metadata.resourceVersion"), STR("0"), "must be specified for an update");
+    (void)status_invalid(w->a, w->st, &named, name_of(w), &c);
+    causes_fini(&c);
+    return false;
+}
+
+static bool is_current(struct write *w, const struct object *old)
+{
+    const struct revision *r = revision_of(old);
+    str rv = tree_str(tree_get(meta_of(w), "resourceVersion")), uid = tree_str(tree_get(meta_of(w), "uid"));
+
+    if (w->put && uid.n && !str_eq(uid, old->uid)) {
+        str why =
+            arena_printf(w->a,
+                         "StorageError: invalid object, Code: 4, Key: /registry/" STR_FMT "%s" STR_FMT "/" STR_FMT
+                         ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: " STR_FMT
+                         ", UID in object meta: " STR_FMT,
+                         STR_ARG(w->kind->plural), old->ns.n ? "/" : "", STR_ARG(old->ns), STR_ARG(old->name),
+                         STR_ARG(uid), STR_ARG(old->uid));
+
+        return status_conflict(w->a, w->st, w->kind, old->name, why.p);
+    }
+    if (rv.n == 0 || str_is(rv, "0"))
+        return !w->put || !w->kind->needs_rv || rv_required(w);
+    if (!str_eq(rv, str_sub(old->json, r->rv_at, r->rv_at + r->rv_n)))
+        return status_conflict(w->a, w->st, w->kind, old->name,
+                               "the object has been modified; please apply your changes to the latest version and try "
+                               "again");
+    return true;
+}
+
+/* A write to the status leaves all else as it is, but for metadata that a real server lets through. */
+static void keep_all_but_status(struct write *w, struct tree *old)
+{
+    struct tree *status = tree_find(w->obj, STR("status"));
+    struct tree *next = tree_new_map(w->a);
+    struct tree *meta = meta_of(w), *old_meta = tree_sub(w->a, old, "metadata");
+
+    for (uint32_t i = 0; i < old->n; i++)
+        if (!str_is(old->keys[i], "status") && !str_is(old->keys[i], "metadata"))
+            *tree_put(w->a, next, old->keys[i]) = old->items[i];
+    if (w->kind->crd) {
+        const struct tree *managed = tree_get(meta, "managedFields");
+        struct tree kept = *tree_copy(w->a, old_meta);
+
+        if (managed)
+            tree_set(w->a, &kept, "managedFields", *managed);
+        *meta = kept;
+    } else {
+        const struct tree *owners = tree_get(old_meta, "ownerReferences");
+
+        (void)tree_drop(meta, STR("ownerReferences"));
+        if (owners)
+            tree_set(w->a, meta, "ownerReferences", *owners);
+    }
+    tree_set(w->a, next, "metadata", *meta);
+    if (status && status->kind != TREE_NULL)
+        tree_set(w->a, next, "status", *status);
+    w->obj = next;
+}
+
+static void keep_status(struct write *w, const struct tree *old)
+{
+    const struct tree *status = tree_get(old, "status");
+
+    (void)tree_drop(w->obj, STR("status"));
+    if (status)
+        tree_set(w->a, w->obj, "status", *status);
+}
+
+/* namespaces/finalize: spec.finalizers and nothing else. */
+static void keep_all_but_finalizers(struct write *w, struct tree *old)
+{
+    const struct tree *list = tree_at(w->obj, "spec", "finalizers", NULL);
+    struct tree *next = tree_copy(w->a, old), *spec = tree_sub(w->a, next, "spec");
+
+    (void)tree_drop(spec, STR("finalizers"));
+    if (list)
+        tree_set(w->a, spec, "finalizers", *list);
+    w->obj = next;
+}
+
+static void merge_parts(struct write *w, struct tree *old)
+{
+    if (w->sub && strcmp(w->sub, "status") == 0)
+        keep_all_but_status(w, old);
+    else if (w->sub && strcmp(w->sub, "finalize") == 0)
+        keep_all_but_finalizers(w, old);
+    else if (w->kind->has_status)
+        keep_status(w, old);
+    meta_update(w->a, meta_of(w), tree_get(old, "metadata"));
+}
+
+/* The managed fields of the old revision, so that a write which changes nothing else is seen to change nothing. */
+static void keep_managed(struct write *w, const struct tree *old)
+{
+    const struct tree *managed = tree_at(old, "metadata", "managedFields", NULL);
+    const struct tree *sent = tree_get(meta_of(w), "managedFields");
+    bool reset = sent && sent->n == 1 && sent->items[0].kind == TREE_MAP && sent->items[0].n == 0;
+
+    if (reset || (sent && !is_managed(w)))
+        return;
+    (void)tree_drop(meta_of(w), STR("managedFields"));
+    if (managed)
+        tree_set(w->a, meta_of(w), "managedFields", *managed);
+}
+
+static bool finish_update(struct write *w, const struct object *old, const struct tree *old_tree, struct tree *meant)
+{
+    struct kube *k = w->k;
+    uint64_t rv = is_dry(w) ? old->rv : kube_next_rv(k);
+
+    draft_write(&k->draft, w->a, w->kind, w->obj, rv, old);
+    if (draft_equals(&k->draft, old))
+        return answer(w, old);
+    if (meant) {
+        manage(w, meant, old_tree);
+        draft_write(&k->draft, w->a, w->kind, w->obj, rv, NULL); /* the generation has been counted */
+    }
+    const struct object *o = draft_keep(&k->draft);
+    if (is_dry(w))
+        return answer(w, kube_lend(k, o));
+    if (remove_is_due(k, w->kind, w->obj)) {
+        kube_commit_removal(k, old);
+        return answer(w, kube_lend(k, o));
+    }
+    kube_commit(k, old, o);
+    return answer(w, o);
+}
+
+bool write_update(struct write *w, const struct object *old)
+{
+    struct tree *old_tree = object_tree(w->a, old), *meant = NULL;
+    bool ok = false;
+
+    if (!decode(w) || !is_current(w, old))
+        return false;
+    object_ref(old);
+    merge_parts(w, old_tree);
+    set_defaults(w);
+    if (is_managed(w))
+        meant = tree_copy(w->a, w->obj);
+    if (admit(w, old_tree) && validate(w, old_tree)) {
+        keep_managed(w, old_tree);
+        ok = finish_update(w, old, old_tree, meant);
+    }
+    object_unref(old);
+    return ok;
+}
+
+const struct object *write_revision(struct kube *k, struct arena *a, const struct object *old, struct tree *obj)
+{
+    draft_write(&k->draft, a, old->kind, obj, kube_next_rv(k), NULL);
+    if (draft_equals(&k->draft, old))
+        return old;
+    const struct object *o = draft_keep(&k->draft);
+    kube_commit(k, old, o);
+    return o;
+}
+
+void write_finalizers(struct kube *k, struct arena *a, const struct object *old, struct tree *obj)
+{
+    if (remove_is_due(k, old->kind, obj))
+        kube_commit_removal(k, old);
+    else
+        (void)write_revision(k, a, old, obj);
+}
+
+/* ---- the ways in ---- */
+
+bool kube_create_as(struct kube *k, struct arena *a, const struct kind *kind, struct tree *obj,
+                    const struct write_options *o, const struct object **ret, struct status *st)
+{
+    return write_create(&(struct write){.k = k, .a = a, .kind = kind, .obj = obj, .o = o, .ret = ret, .st = st});
+}
+
+bool kube_update_as(struct kube *k, struct arena *a, const struct kind *kind, const char *sub, struct tree *obj,
+                    const struct write_options *o, const struct object **ret, struct status *st)
+{
+    struct write w = {
+        .k = k, .a = a, .kind = kind, .sub = sub, .obj = obj, .o = o, .put = o != NULL, .ret = ret, .st = st};
+    const struct tree *meta = tree_get(obj, "metadata");
+    str name = tree_str(tree_get(meta, "name"));
+    const struct object *old = kube_get(k, kind, tree_str(tree_get(meta, "namespace")), name);
+
+    if (!old && kind->made_by_put && !sub && o) {
+        (void)tree_drop((struct tree *)meta, STR("resourceVersion"));
+        return write_create(&w);
+    }
+    return old ? write_update(&w, old) : status_not_found(a, st, kind, name);
+}
+
+bool kube_create(struct kube *k, struct arena *a, const struct kind *kind, struct tree *obj, const struct object **ret,
+                 struct status *st)
+{
+    return kube_create_as(k, a, kind, obj, NULL, ret, st);
+}
+
+bool kube_update(struct kube *k, struct arena *a, const struct kind *kind, const char *sub, struct tree *obj,
+                 const struct object **ret, struct status *st)
+{
+    return kube_update_as(k, a, kind, sub, obj, NULL, ret, st);
+}
