@@ -34,10 +34,15 @@ struct httpd {
     http_serve_fn serve;
     void *server;
     size_t max_body;
+    unsigned max_connections;
     unsigned idle_s;
     struct timer timer;   /* libmicrohttpd wants to run */
     struct timer closing; /* httpd_close() was called from inside */
     bool inside;          /* libmicrohttpd is running */
+    bool again;           /* it has something to do, whatever it says */
+    bool full;            /* as many connections as there may be */
+    bool stopping;        /* httpd_close() has begun */
+    bool closed;          /* … and ended: only exchanges are left whose servers have not finished */
     struct hx *open;      /* exchanges, newest first */
     struct hx *idle;      /* to be used again, with their arenas */
     uint32_t n_idle;
@@ -56,6 +61,7 @@ struct hx {
     int fd;
     bool has_head, handed_over, answered;
     bool suspended, watched;
+    bool left;    /* the peer; libmicrohttpd has yet to notice */
     bool untimed; /* the connection's idle timeout is off */
 };
 
@@ -64,9 +70,15 @@ static struct hx *hx_of(struct served *s)
     return (struct hx *)((char *)s - offsetof(struct hx, s));
 }
 
-static void run(struct httpd *d);
-
 /* ---- exchanges ---- */
+
+static void hx_destroy(struct hx *h)
+{
+    sb_fini(&h->body);
+    vec_fini(&h->s.out.list);
+    arena_free(h->arena);
+    free(h);
+}
 
 static void hx_release(struct served *s)
 {
@@ -77,17 +89,17 @@ static void hx_release(struct served *s)
     if (h->next)
         h->next->prev = h->prev;
     timer_stop(&d->l->w, &h->kick);
-    sb_fini(&h->body);
-    if (d->n_idle < IDLE_EXCHANGES) {
+    if (d->n_idle >= IDLE_EXCHANGES || d->closed) {
+        hx_destroy(h);
+    } else {
+        sb_fini(&h->body);
         arena_reset(h->arena);
         h->next = d->idle;
         d->idle = h;
         d->n_idle++;
-        return;
     }
-    vec_fini(&h->s.out.list);
-    arena_free(h->arena);
-    free(h);
+    if (d->closed && !d->open)
+        httpd_destroy(d);
 }
 
 static bool has_news(const struct hx *h)
@@ -97,10 +109,18 @@ static bool has_news(const struct hx *h)
     return s->aborted || s->ended || (s->begun && (!h->answered || s->out.bytes));
 }
 
+static bool is_broken(const struct hx *h)
+{
+    return h->s.aborted || h->left || h->s.w->dead;
+}
+
 static void resume(struct hx *h)
 {
     h->suspended = false;
     MHD_resume_connection(h->conn);
+    h->d->again = true; /* it does not wake up by itself in a loop that is not its own */
+    if (!h->d->inside)
+        world_soon(&h->d->l->w, &h->d->timer);
 }
 
 static void on_kick(void *ctx)
@@ -126,7 +146,7 @@ static void on_peer(void *ctx, int fd, uint32_t events)
     (void)events;
     loop_fd(&h->d->l->w, fd, 0, NULL, NULL);
     h->watched = false;
-    h->s.gone = true;
+    h->left = true;
     if (h->suspended)
         resume(h);
 }
@@ -295,7 +315,7 @@ static ssize_t read_pieces(void *cls, uint64_t pos, char *buf, size_t max)
     size_t n = 0;
 
     (void)pos;
-    if (h->s.aborted || h->s.gone || h->s.w->dead)
+    if (is_broken(h))
         return MHD_CONTENT_READER_END_WITH_ERROR;
     while (n < max && p->bytes) {
         str first = p->list.v[p->from].bytes;
@@ -335,7 +355,7 @@ static struct MHD_Response *whole_response(struct hx *h)
 
 static enum MHD_Result answer(struct hx *h)
 {
-    if (h->s.aborted || h->s.gone || h->s.w->dead)
+    if (is_broken(h))
         return MHD_NO;
     if (!h->s.begun) {
         suspend(h);
@@ -403,14 +423,26 @@ static void on_completed(void *cls, struct MHD_Connection *conn, void **con_cls,
 
 /* ---- the daemon ---- */
 
+/* At its limit libmicrohttpd stops to accept, and begins again only the next time it runs after somebody has left. */
+static bool was_full_and_has_room(struct httpd *d)
+{
+    bool was_full = d->full;
+
+    d->full = MHD_get_daemon_info(d->mhd, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections >= d->max_connections;
+    return was_full && !d->full;
+}
+
 static void run(struct httpd *d)
 {
     MHD_UNSIGNED_LONG_LONG ms;
 
     d->inside = true;
+    d->again = false;
     (void)MHD_run(d->mhd);
     d->inside = false;
-    if (MHD_get_timeout(d->mhd, &ms) == MHD_YES)
+    if (was_full_and_has_room(d) || d->again)
+        world_soon(&d->l->w, &d->timer);
+    else if (MHD_get_timeout(d->mhd, &ms) == MHD_YES)
         world_inner_timer(&d->l->w, &d->timer, (int64_t)MIN(ms, 3600000u) * 1000);
     else
         timer_stop(&d->l->w, &d->timer);
@@ -489,9 +521,9 @@ static struct MHD_Daemon *daemon_start(struct httpd *d, const struct httpd_optio
 
     return MHD_start_daemon(flags, 0, NULL, NULL, on_request, d, MHD_OPTION_LISTEN_SOCKET, fd,
                             MHD_OPTION_NOTIFY_COMPLETED, on_completed, d, MHD_OPTION_URI_LOG_CALLBACK, on_uri, d,
-                            MHD_OPTION_CONNECTION_LIMIT, o->max_connections ? o->max_connections : DEFAULT_CONNECTIONS,
-                            MHD_OPTION_CONNECTION_TIMEOUT, d->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                            (size_t)CONNECTION_MEMORY, MHD_OPTION_ARRAY, o->cert_pem ? tls : &tls[2], MHD_OPTION_END);
+                            MHD_OPTION_CONNECTION_LIMIT, d->max_connections, MHD_OPTION_CONNECTION_TIMEOUT, d->idle_s,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_ARRAY,
+                            o->cert_pem ? tls : &tls[2], MHD_OPTION_END);
 }
 
 struct httpd *httpd_listen(struct world *w, const struct httpd_options *o, http_serve_fn serve, void *server,
@@ -510,6 +542,7 @@ struct httpd *httpd_listen(struct world *w, const struct httpd_options *o, http_
     d->port = port;
     d->serve = serve;
     d->server = server;
+    d->max_connections = o->max_connections ? o->max_connections : DEFAULT_CONNECTIONS;
     d->max_body = o->max_body ? o->max_body : DEFAULT_MAX_BODY;
     d->idle_s = (unsigned)MIN(idle_us / 1000000 + (idle_us % 1000000 != 0), 86400);
     d->timer = (struct timer){.fn = on_timer, .ctx = d};
@@ -533,7 +566,14 @@ uint16_t httpd_port(const struct httpd *d)
     return d->port;
 }
 
-static void forget(struct httpd *d)
+static void stop_events(struct httpd *d)
+{
+    timer_stop(&d->l->w, &d->timer);
+    timer_stop(&d->l->w, &d->closing);
+    loop_fd(&d->l->w, d->epoll, 0, NULL, NULL);
+}
+
+void httpd_destroy(struct httpd *d)
 {
     struct loop *l = d->l;
     uint32_t kept = 0;
@@ -542,38 +582,35 @@ static void forget(struct httpd *d)
         if (l->servers.v[i] != d)
             l->servers.v[kept++] = l->servers.v[i];
     l->servers.n = kept;
-    timer_stop(&l->w, &d->timer);
-    timer_stop(&l->w, &d->closing);
-    loop_fd(&l->w, d->epoll, 0, NULL, NULL);
+    for (struct hx *h = d->open, *next; h; h = next) {
+        next = h->next;
+        hx_destroy(h);
+    }
+    for (struct hx *h = d->idle, *next; h; h = next) {
+        next = h->next;
+        hx_destroy(h);
+    }
+    free(d);
 }
 
 void httpd_close(struct httpd *d)
 {
-    if (!d)
+    if (!d || d->closed)
         return;
     if (d->inside) {
         world_soon(&d->l->w, &d->closing);
         return;
     }
-    forget(d);
+    d->inside = true;                              /* whatever servers do now, it does not run once more */
     for (struct hx *h = d->open; h; h = h->next) { /* suspended connections may not be there when it stops */
-        h->s.gone = true;
+        h->left = true;
         if (h->suspended)
             resume(h);
     }
     (void)MHD_run(d->mhd);
+    stop_events(d);
     MHD_stop_daemon(d->mhd); /* ends every exchange */
-    while (d->open) {        /* whose servers have not finished */
-        timer_stop(&d->l->w, &d->open->kick);
-        hx_release(&d->open->s);
-    }
-    while (d->idle) {
-        struct hx *h = d->idle;
-
-        d->idle = h->next;
-        vec_fini(&h->s.out.list);
-        arena_free(h->arena);
-        free(h);
-    }
-    free(d);
+    d->closed = true;
+    if (!d->open)
+        httpd_destroy(d);
 }

@@ -286,12 +286,14 @@ struct world *loop_new(void)
 static void unwind(struct loop *l)
 {
     world_die(&l->w);
-    while (l->servers.n)
-        httpd_close(vec_last(&l->servers));
+    for (uint32_t i = l->servers.n; i-- > 0;)
+        httpd_close(l->servers.v[i]);
     for (uint32_t n = 0; l->w.n_fibers || l->w.calls; n++) {
         assert(n < MAX_UNWIND);
         turn(l, 0);
     }
+    while (l->servers.n)
+        httpd_destroy(vec_last(&l->servers));
 }
 
 static void unblock_signals(struct loop *l)

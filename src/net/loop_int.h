@@ -33,7 +33,7 @@ struct loop {
     VEC(struct loop_signal) signals;
     struct loop_letter *_Atomic mail; /* newest first */
     struct client *client;
-    VEC(struct httpd *) servers; /* that listen */
+    VEC(struct httpd *) servers; /* that listen, or whose exchanges somebody still has */
 };
 
 static inline struct loop *loop_of(struct world *w)
@@ -47,3 +47,6 @@ void client_free(struct client *cl); /* no call is left */
 bool client_start(struct http_call *c, const struct http_request *r, struct err *e);
 void client_cut(struct http_call *c);
 void client_pause(struct http_call *c, bool on);
+
+/* Forgets the exchanges that nobody has ended. */
+void httpd_destroy(struct httpd *d);

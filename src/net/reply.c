@@ -86,7 +86,7 @@ static bool is_mute(const struct served *s)
 void reply_piece(struct exchange *x, str bytes, void (*done)(void *arg), void *arg)
 {
     struct served *s = served_of(x);
-    struct piece p = {.bytes = bytes, .done = done, .arg = arg};
+    struct piece p = {.bytes = bytes, .done = done, .arg = arg, .due_us = -1};
 
     assert(s->begun && !s->ended);
     if (bytes.n == 0 || is_mute(s)) {

@@ -68,8 +68,10 @@ static bool add_names(X509 *cert, const char *const *names, uint32_t n_names, st
     return ok || failed(e, "names");
 }
 
-static bool set_identity(X509 *cert, const char *name, int64_t now_ms)
+/* Who it is for is in its alternative names; the subject only tells it from others in a list. */
+static bool set_identity(X509 *cert, int64_t now_ms)
 {
+    static const unsigned char name[] = "karpenter";
     unsigned char serial[16];
     X509_NAME *subject = X509_get_subject_name(cert);
     time_t now = (time_t)(now_ms / 1000);
@@ -78,14 +80,12 @@ static bool set_identity(X509 *cert, const char *name, int64_t now_ms)
         return false;
     serial[0] = (unsigned char)((serial[0] & 0x7f) | 0x40); /* positive, and of full length */
     BIGNUM *number = BN_bin2bn(serial, sizeof(serial), NULL);
-    bool ok =
-        number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(cert)) &&
-        X509_set_version(cert, X509_VERSION_3) == 1 &&
-        X509_NAME_add_entry_by_txt(subject, "O", MBSTRING_UTF8, (const unsigned char *)"karpenter", -1, -1, 0) == 1 &&
-        X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, (const unsigned char *)name, -1, -1, 0) == 1 &&
-        X509_set_issuer_name(cert, subject) == 1 &&
-        ASN1_TIME_set(X509_getm_notBefore(cert), now - HOUR_S) && /* for clocks that are behind */
-        ASN1_TIME_set(X509_getm_notAfter(cert), now + TEN_YEARS_S);
+    bool ok = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(cert)) &&
+              X509_set_version(cert, X509_VERSION_3) == 1 &&
+              X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, name, -1, -1, 0) == 1 &&
+              X509_set_issuer_name(cert, subject) == 1 &&
+              ASN1_TIME_set(X509_getm_notBefore(cert), now - HOUR_S) && /* for clocks that are behind */
+              ASN1_TIME_set(X509_getm_notAfter(cert), now + TEN_YEARS_S);
     BN_free(number);
     return ok;
 }
@@ -121,7 +121,7 @@ bool tls_self_signed(struct arena *a, const char *const *names, uint32_t n_names
     bool ok = false;
 
     assert(n_names > 0);
-    if (!key || !cert || !set_identity(cert, names[0], now_ms) || X509_set_pubkey(cert, key) != 1)
+    if (!key || !cert || !set_identity(cert, now_ms) || X509_set_pubkey(cert, key) != 1)
         (void)failed(e, "identity");
     else if (!add_names(cert, names, n_names, e))
         ok = false;

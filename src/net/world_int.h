@@ -95,7 +95,7 @@ struct piece {
     str bytes;
     void (*done)(void *arg);
     void *arg;
-    int64_t due_us; /* simulated: when it reaches the client */
+    int64_t due_us; /* simulated: when it reaches the client; -1: new */
 };
 
 /* Pieces in order, [from, n). */

@@ -30,7 +30,8 @@ struct sim_call {
     struct arena *arena;
     str url;
     struct timer go, back;
-    uint64_t born; /* step */
+    uint64_t born;   /* in which step … */
+    int64_t born_us; /* … and when */
     int64_t there_us, back_us;
     int64_t head_us, last_us, end_us; /* when the head, the latest piece and the end arrive, once there is one */
     int64_t stall_us;
@@ -107,6 +108,7 @@ static struct sim_call *call_new(struct sim *s)
         .go = {.fn = on_go, .ctx = k},
         .back = {.fn = on_back, .ctx = k},
         .born = s->step,
+        .born_us = s->now_us,
         .cut_after_us = -1,
         .cut_us = -1,
     };
@@ -287,8 +289,8 @@ static void on_changed(struct served *s)
         k->last_us = sat_add(arrives, k->stall_us);
     }
     arrives = MAX(arrives, k->last_us);
-    for (uint32_t i = s->out.list.n; i > s->out.from && s->out.list.v[i - 1].due_us == 0; i--) {
-        s->out.list.v[i - 1].due_us = MAX(arrives, 1);
+    for (uint32_t i = s->out.list.n; i > s->out.from && s->out.list.v[i - 1].due_us < 0; i--) {
+        s->out.list.v[i - 1].due_us = arrives;
         k->last_us = arrives;
     }
     if (s->ended || s->aborted)
@@ -443,7 +445,7 @@ void sim_call_cut(struct http_call *c)
 
     k->client = NULL;
     stop(k, &k->back);
-    if (k->half == HALF_TRAVELS && k->born == k->sim->step) { /* it has not left the process */
+    if (k->half == HALF_TRAVELS && k->born == k->sim->step && k->born_us == k->sim->now_us) { /* has not left yet */
         k->half = HALF_NONE;
         call_settle(k);
     } else if (k->half == HALF_SERVED && !timer_is_set(&k->go)) {
