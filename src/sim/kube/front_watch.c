@@ -189,8 +189,8 @@ static void on_event(void *ctx, enum watch_event type, const struct object *old,
 
     if (w->cut || w->ended || obj->rv <= w->after)
         return;
-    bool was = old && selector_matches(w->sel, old);
-    bool is = type != WATCH_DELETED && selector_matches(w->sel, obj);
+    bool was = old && selector_matches_object(w->sel, old);
+    bool is = type != WATCH_DELETED && selector_matches_object(w->sel, obj);
 
     if (is)
         write_event(w, was ? "MODIFIED" : "ADDED", obj, obj->rv);
@@ -330,7 +330,7 @@ static uint64_t send_initial(struct watcher *w, str ns)
     uint64_t rv = l->rv;
 
     for (uint32_t i = 0; i < l->n; i++) {
-        if (selector_matches(w->sel, l->objects[i]))
+        if (selector_matches_object(w->sel, l->objects[i]))
             write_event(w, "ADDED", l->objects[i], l->objects[i]->rv);
         if (w->buf.n >= FLUSH)
             flush(w);

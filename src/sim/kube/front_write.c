@@ -166,7 +166,7 @@ bool serve_delete_all(struct request *r, struct status *st)
     for (uint32_t i = 0; i < past.list.n && ok; i++) {
         const struct object *o = past.list.v[i];
 
-        if (!selector_matches(sel, o))
+        if (!selector_matches_object(sel, o))
             continue;
         ok = kube_delete_as(r->kube, r->a, r->route.kind, o->ns, o->name, &d, &w, NULL, &one) || one.code == 404;
         vec_push(&gone, o);

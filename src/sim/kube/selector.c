@@ -74,7 +74,7 @@ bool selector_matches_labels(const struct selector *s, const struct label *label
     return !s->nothing;
 }
 
-bool selector_matches(const struct selector *s, const struct object *o)
+bool selector_matches_object(const struct selector *s, const struct object *o)
 {
     if (s->n_labels && !selector_matches_labels(s, o->labels, o->n_labels))
         return false;
@@ -375,7 +375,7 @@ static bool parse_fields(struct arena *a, str text, const char *const *selectabl
     return true;
 }
 
-bool selector_parse(struct arena *a, str labels, str fields, const char *const *selectable, const struct selector **ret,
+bool selector_parse_query(struct arena *a, str labels, str fields, const char *const *selectable, const struct selector **ret,
                     struct err *e)
 {
     needs by_label = {0}, by_field = {0};

@@ -34,7 +34,7 @@ static void read_set(struct rollout *r, struct replica_set *rs, const struct obj
         .terminating = field_i64(tree_get(status, "terminatingReplicas"), 0),
         .settled = field_i64(tree_at(t, "metadata", "generation", NULL), 0) <=
                    field_i64(tree_get(status, "observedGeneration"), 0),
-        .failed = condition_is(tree_get(status, "conditions"), STR("ReplicaFailure"), STR("True")),
+        .failed = cond_is(tree_get(status, "conditions"), STR("ReplicaFailure"), STR("True")),
     };
 }
 
@@ -233,7 +233,7 @@ static bool refresh(struct rollout *r)
         return false;
     }
     bool wrote = set_own_revision(r, tree_str(tree_get(annotations, REVISION)));
-    if (rollout_has_deadline(r) && !condition_find(tree_get(r->s.status, "conditions"), STR("Progressing"))) {
+    if (rollout_has_deadline(r) && !cond_find(tree_get(r->s.status, "conditions"), STR("Progressing"))) {
         rollout_progress(r, STR("True"), STR("FoundNewReplicaSet"),
                          arena_printf(a, "Found new replica set \"" STR_FMT "\"", STR_ARG(rs->o->name)));
         wrote |= subject_write_status(&r->s);

@@ -11,7 +11,7 @@ void rollout_progress(struct rollout *r, str status, str reason, str message)
     struct condition c = {
         .type = STR("Progressing"), .status = status, .reason = reason, .message = message, .flavour = CONDITION_APPS};
 
-    condition_set(r->s.a, tree_sublist(r->s.a, r->s.status, "conditions"), &c, r->s.now);
+    cond_set(r->s.a, tree_sublist(r->s.a, r->s.status, "conditions"), &c, r->s.now);
 }
 
 bool rollout_complete(const struct rollout *r)
@@ -22,7 +22,7 @@ bool rollout_complete(const struct rollout *r)
 
 bool rollout_paused_condition(struct rollout *r)
 {
-    const struct tree *c = condition_find(tree_get(r->s.status, "conditions"), STR("Progressing"));
+    const struct tree *c = cond_find(tree_get(r->s.status, "conditions"), STR("Progressing"));
     str reason = tree_str(tree_get(c, "reason"));
     bool said = str_is(reason, "DeploymentPaused");
 
@@ -71,7 +71,7 @@ static void set_counts(struct rollout *r)
     status_count(s, "availableReplicas", available);
     status_count(s, "unavailableReplicas", MAX(rollout_total(r, false) - available, 0));
     tree_set_i64(s->a, s->status, "terminatingReplicas", terminating);
-    condition_set(s->a, tree_sublist(s->a, s->status, "conditions"), &cond, s->now);
+    cond_set(s->a, tree_sublist(s->a, s->status, "conditions"), &cond, s->now);
 }
 
 static bool timed_out(struct rollout *r, const struct tree *cond, int64_t *ret_left_ms)
@@ -96,11 +96,11 @@ static str who(const struct rollout *r, const char *what)
 static void judge_progress(struct rollout *r, const struct before *b)
 {
     struct tree *conditions = tree_sublist(r->s.a, r->s.status, "conditions");
-    struct tree *cond = (struct tree *)condition_find(conditions, STR("Progressing"));
+    struct tree *cond = (struct tree *)cond_find(conditions, STR("Progressing"));
     int64_t left_ms;
 
     if (!rollout_has_deadline(r)) {
-        condition_drop(conditions, STR("Progressing"));
+        cond_drop(conditions, STR("Progressing"));
         return;
     }
     if (count(r, "replicas") == count(r, "updatedReplicas") &&
@@ -114,9 +114,9 @@ static void judge_progress(struct rollout *r, const struct before *b)
         bool was_true = str_is(tree_str(tree_get(cond, "status")), "True");
         str since = was_true ? tree_str(tree_get(cond, "lastTransitionTime")) : r->s.now;
 
-        condition_drop(conditions, STR("Progressing"));
+        cond_drop(conditions, STR("Progressing"));
         rollout_progress(r, STR("True"), STR("ReplicaSetUpdated"), who(r, "is progressing."));
-        tree_set_str(r->s.a, (struct tree *)condition_find(conditions, STR("Progressing")), "lastTransitionTime", since);
+        tree_set_str(r->s.a, (struct tree *)cond_find(conditions, STR("Progressing")), "lastTransitionTime", since);
     } else if (timed_out(r, cond, &left_ms)) {
         rollout_progress(r, STR("False"), STR("ProgressDeadlineExceeded"), who(r, "has timed out progressing."));
     } else if (cond) {
@@ -131,9 +131,9 @@ static void judge_failure(struct rollout *r)
 
     for (uint32_t i = 0; i < r->n; i++)
         if (r->sets[i].failed && (!failure || &r->sets[i] == r->fresh))
-            failure = condition_find(tree_at(r->sets[i].t, "status", "conditions", NULL), STR("ReplicaFailure"));
+            failure = cond_find(tree_at(r->sets[i].t, "status", "conditions", NULL), STR("ReplicaFailure"));
     if (!failure) {
-        condition_drop(conditions, STR("ReplicaFailure"));
+        cond_drop(conditions, STR("ReplicaFailure"));
         return;
     }
     struct condition c = {.type = STR("ReplicaFailure"),
@@ -141,7 +141,7 @@ static void judge_failure(struct rollout *r)
                           .reason = tree_str(tree_get(failure, "reason")),
                           .message = tree_str(tree_get(failure, "message")),
                           .flavour = CONDITION_APPS};
-    condition_set(r->s.a, conditions, &c, r->s.now);
+    cond_set(r->s.a, conditions, &c, r->s.now);
 }
 
 void rollout_status(struct rollout *r)

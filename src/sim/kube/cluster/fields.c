@@ -58,7 +58,7 @@ int64_t field_scaled(const struct tree *t, int64_t total, bool round_up, int64_t
     return (sat_mul(v, total) + (round_up ? 99 : 0)) / 100;
 }
 
-const struct tree *condition_find(const struct tree *list, str type)
+const struct tree *cond_find(const struct tree *list, str type)
 {
     for (uint32_t i = 0; list && i < list->n; i++)
         if (str_eq(tree_str(tree_get(&list->items[i], "type")), type))
@@ -66,9 +66,9 @@ const struct tree *condition_find(const struct tree *list, str type)
     return NULL;
 }
 
-bool condition_is(const struct tree *list, str type, str status)
+bool cond_is(const struct tree *list, str type, str status)
 {
-    return str_eq(tree_str(tree_get(condition_find(list, type), "status")), status);
+    return str_eq(tree_str(tree_get(cond_find(list, type), "status")), status);
 }
 
 static void condition_times(struct arena *a, struct tree *t, const struct condition *c, str now)
@@ -91,9 +91,9 @@ static void condition_times(struct arena *a, struct tree *t, const struct condit
     }
 }
 
-bool condition_set(struct arena *a, struct tree *list, const struct condition *c, str now)
+bool cond_set(struct arena *a, struct tree *list, const struct condition *c, str now)
 {
-    struct tree *t = (struct tree *)condition_find(list, c->type);
+    struct tree *t = (struct tree *)cond_find(list, c->type);
     bool same_status = t && str_eq(tree_str(tree_get(t, "status")), c->status);
 
     if (same_status && str_eq(tree_str(tree_get(t, "reason")), c->reason) &&
@@ -118,7 +118,7 @@ bool condition_set(struct arena *a, struct tree *list, const struct condition *c
     return true;
 }
 
-bool condition_drop(struct tree *list, str type)
+bool cond_drop(struct tree *list, str type)
 {
     for (uint32_t i = 0; list && i < list->n; i++)
         if (str_eq(tree_str(tree_get(&list->items[i], "type")), type)) {

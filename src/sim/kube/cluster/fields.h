@@ -14,8 +14,8 @@ bool list_has(const struct tree *list, str text);
 int64_t field_scaled(const struct tree *t, int64_t total, bool round_up, int64_t absent);
 
 /* status.conditions and their like. */
-const struct tree *condition_find(const struct tree *list, str type);
-bool condition_is(const struct tree *list, str type, str status);
+const struct tree *cond_find(const struct tree *list, str type);
+bool cond_is(const struct tree *list, str type, str status);
 
 struct condition {
     str type, status;
@@ -33,8 +33,8 @@ struct condition {
 
 /* Adds or replaces; lastTransitionTime moves when the status does. false when nothing but times would change, and then nothing
  * does. quirk: the conditions of Deployments keep their message as long as status and reason stay. */
-bool condition_set(struct arena *a, struct tree *list, const struct condition *c, str now);
-bool condition_drop(struct tree *list, str type);
+bool cond_set(struct arena *a, struct tree *list, const struct condition *c, str now);
+bool cond_drop(struct tree *list, str type);
 
 /* metadata.ownerReferences with one controller. */
 void set_controller(struct arena *a, struct tree *meta, const struct object *owner);

@@ -148,8 +148,8 @@ static void set_conditions(struct kubelet *n, struct arena *a, struct tree *list
         struct condition c = own[i];
 
         c.flavour = CONDITION_NODE;
-        if (!condition_find(n->said, c.type))
-            condition_set(a, list, &c, now);
+        if (!cond_find(n->said, c.type))
+            cond_set(a, list, &c, now);
     }
     for (uint32_t i = 0; i < n->said->n; i++) {
         const struct tree *said = &n->said->items[i];
@@ -159,7 +159,7 @@ static void set_conditions(struct kubelet *n, struct arena *a, struct tree *list
                               .message = tree_str(tree_get(said, "message")),
                               .flavour = CONDITION_NODE};
 
-        condition_set(a, list, &c, now);
+        cond_set(a, list, &c, now);
     }
     for (uint32_t i = 0; i < list->n; i++)
         tree_set_str(a, &list->items[i], "lastHeartbeatTime", now);
@@ -360,6 +360,6 @@ void cluster_set_condition(struct cluster *c, str node, const char *type, const 
                              .status = arena_strdup(n->a, str_c(status)),
                              .reason = arena_strdup(n->a, str_c(reason)),
                              .message = arena_strdup(n->a, str_c(message))};
-    condition_set(n->a, n->said, &said, STR(""));
+    cond_set(n->a, n->said, &said, STR(""));
     work_add(c->kubelets->nodes, n->name);
 }

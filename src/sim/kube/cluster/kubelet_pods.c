@@ -98,15 +98,15 @@ static void set_conditions(struct arena *a, struct tree *status, const struct co
 
     for (uint32_t i = 0; i < n; i++) {
         struct condition c = own[i];
-        const struct tree *was = condition_find(old, c.type);
+        const struct tree *was = cond_find(old, c.type);
 
         c.flavour = CONDITION_POD;
         if (was)
             tree_push(a, list, *was);
-        condition_set(a, list, &c, now);
+        cond_set(a, list, &c, now);
     }
     for (uint32_t i = 0; i < old->n; i++)
-        if (!condition_find(list, tree_str(tree_get(&old->items[i], "type"))))
+        if (!cond_find(list, tree_str(tree_get(&old->items[i], "type"))))
             tree_push(a, list, old->items[i]);
     tree_set(a, status, "conditions", *list);
 }
@@ -145,7 +145,7 @@ static str closed_gate(const struct tree *spec, const struct tree *status)
     for (uint32_t i = 0; gates && i < gates->n; i++) {
         str type = tree_str(tree_get(&gates->items[i], "conditionType"));
 
-        if (!condition_is(tree_get(status, "conditions"), type, STR("True")))
+        if (!cond_is(tree_get(status, "conditions"), type, STR("True")))
             return type;
     }
     return (str){0};

@@ -82,7 +82,7 @@ static void on_node(void *ctx, struct seen *s)
         vec_push(&p->list, n);
     }
     const struct tree *t = seen_tree(s), *taints = tree_at(t, "spec", "taints", NULL);
-    const struct tree *ready = condition_find(tree_at(t, "status", "conditions", NULL), STR("Ready"));
+    const struct tree *ready = cond_find(tree_at(t, "status", "conditions", NULL), STR("Ready"));
     int64_t heartbeat_ms = field_time(tree_get(ready, "lastHeartbeatTime"), 0);
 
     if (heartbeat_ms != n->heartbeat_ms) {
@@ -129,7 +129,7 @@ static void mark_pods_not_ready(struct nodelife *p, str node, struct arena *a)
         struct tree *t = kube_tree(a, e->o);
         struct condition ready = {.type = STR("Ready"), .status = STR("False"), .flavour = CONDITION_POD};
 
-        condition_set(a, tree_sublist(a, tree_sub(a, t, "status"), "conditions"), &ready,
+        cond_set(a, tree_sublist(a, tree_sub(a, t, "status"), "conditions"), &ready,
                       time_text(a, cluster_now_ms(c)));
         if (cluster_update(c, c->kinds.pod, "status", t))
             cluster_event(c, e->o, "node-controller", "Warning", "NodeNotReady", "Node is not ready");
@@ -142,11 +142,11 @@ static void mark_unknown(struct nodelife *p, const struct object *o, struct aren
     static const char *const types[] = {"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"};
     struct cluster *c = p->c;
     struct tree *t = kube_tree(a, o), *list = tree_sublist(a, tree_sub(a, t, "status"), "conditions");
-    bool was_ready = condition_is(list, STR("Ready"), STR("True"));
+    bool was_ready = cond_is(list, STR("Ready"), STR("True"));
     str now = time_text(a, cluster_now_ms(c)), name = arena_strdup(a, o->name);
 
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
-        const struct tree *had = condition_find(list, str_c(types[i]));
+        const struct tree *had = cond_find(list, str_c(types[i]));
         str heartbeat = tree_str(tree_get(had, "lastHeartbeatTime"));
         struct condition cond = {
             .type = str_c(types[i]),
@@ -156,8 +156,8 @@ static void mark_unknown(struct nodelife *p, const struct object *o, struct aren
             .flavour = CONDITION_NODE,
         };
 
-        if (condition_set(a, list, &cond, now) && heartbeat.n) /* the last one of the kubelet */
-            tree_set_str(a, (struct tree *)condition_find(list, cond.type), "lastHeartbeatTime", heartbeat);
+        if (cond_set(a, list, &cond, now) && heartbeat.n) /* the last one of the kubelet */
+            tree_set_str(a, (struct tree *)cond_find(list, cond.type), "lastHeartbeatTime", heartbeat);
     }
     if (!cluster_update(c, c->kinds.node, "status", t))
         return;
@@ -179,7 +179,7 @@ struct wanted {
 static uint32_t wanted_taints(const struct tree *t, struct wanted *out)
 {
     const struct tree *list = tree_at(t, "status", "conditions", NULL);
-    str ready = tree_str(tree_get(condition_find(list, STR("Ready")), "status"));
+    str ready = tree_str(tree_get(cond_find(list, STR("Ready")), "status"));
     bool yes = str_is(ready, "True"), unknown = str_is(ready, "Unknown");
     static const struct {
         const char *key, *type;
@@ -197,7 +197,7 @@ static uint32_t wanted_taints(const struct tree *t, struct wanted *out)
     out[n++] = (struct wanted){PREFIX "unreachable", "NoExecute", unknown};
     out[n++] = (struct wanted){PREFIX "unschedulable", "NoSchedule", tree_is_true(tree_at(t, "spec", "unschedulable", NULL))};
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        out[n++] = (struct wanted){others[i].key, "NoSchedule", condition_is(list, str_c(others[i].type), STR("True"))};
+        out[n++] = (struct wanted){others[i].key, "NoSchedule", cond_is(list, str_c(others[i].type), STR("True"))};
     return n;
 }
 
@@ -338,7 +338,7 @@ static void on_eviction(void *ctx, str uid)
     }
     cluster_event(c, e->o, "taint-eviction-controller", "Normal", "TaintManagerEviction",
                   "Marking for deletion Pod " STR_FMT "/" STR_FMT, STR_ARG(e->o->ns), STR_ARG(e->o->name));
-    condition_set(a, tree_sublist(a, tree_sub(a, t, "status"), "conditions"),
+    cond_set(a, tree_sublist(a, tree_sub(a, t, "status"), "conditions"),
                   &(struct condition){.type = STR("DisruptionTarget"),
                                       .status = STR("True"),
                                       .reason = STR("DeletionByTaintManager"),

@@ -32,7 +32,7 @@ static void on_work(void *ctx, str uid)
                                    .flavour = CONDITION_POD};
 
         tree_set_str(a, status, "phase", STR("Failed"));
-        condition_set(a, tree_sublist(a, status, "conditions"), &target, time_text(a, cluster_now_ms(c)));
+        cond_set(a, tree_sublist(a, status, "conditions"), &target, time_text(a, cluster_now_ms(c)));
         cluster_update(c, c->kinds.pod, "status", t);
     }
     e = pods_get(c->pods, uid);

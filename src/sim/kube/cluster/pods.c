@@ -154,7 +154,7 @@ static bool same_labels(const struct object *a, const struct object *b)
 static void decode(struct pod_entry *e, const struct tree *t)
 {
     const struct tree *meta = tree_get(t, "metadata"), *status = tree_get(t, "status");
-    const struct tree *ready = condition_find(tree_get(status, "conditions"), STR("Ready"));
+    const struct tree *ready = cond_find(tree_get(status, "conditions"), STR("Ready"));
 
     e->phase = phase_of(status);
     e->ready = str_is(tree_str(tree_get(ready, "status")), "True");

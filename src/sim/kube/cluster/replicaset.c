@@ -149,8 +149,8 @@ static void write_status(struct replica_sets *p, struct subject *s, const struct
     struct counts k = count_all(s);
     struct tree *conditions = tree_sublist(s->a, s->status, "conditions");
     struct condition failure = {.type = STR("ReplicaFailure"), .status = STR("True"), .reason = STR("FailedCreate")};
-    bool changed = failed ? (failure.message = failed->message, condition_set(s->a, conditions, &failure, s->now))
-                          : condition_drop(conditions, STR("ReplicaFailure"));
+    bool changed = failed ? (failure.message = failed->message, cond_set(s->a, conditions, &failure, s->now))
+                          : cond_drop(conditions, STR("ReplicaFailure"));
 
     if (k.next_ms)
         key_add_name_after(p->q, s->o->ns, s->o->name, MAX(k.next_ms - s->now_ms, 1) * 1000);
