@@ -1,7 +1,7 @@
 /* Puts the parts together, and what they share: seeing changes, keys, simple writes. */
 #include <stdarg.h>
+#include <stdio.h>
 
-#include "base/rng.h"
 #include "sim/kube/cluster/fields.h"
 #include "sim/kube/cluster/parts.h"
 
@@ -224,6 +224,7 @@ struct cluster *cluster_new(struct kube *k, const struct cluster_options *o)
     c->nodelife = nodelife_new(c);
     c->kubelets = kubelets_new(c);
     c->podgc = podgc_new(c);
+    c->scheduler = scheduler_new(c); /* knows nodes and volumes for others too, even if it decides nothing */
     c->volumes = volumes_new(c);
     if (!c->o.no_workloads) {
         c->deployments = deployments_new(c);
@@ -234,8 +235,6 @@ struct cluster *cluster_new(struct kube *k, const struct cluster_options *o)
         c->cron_jobs = cron_jobs_new(c);
         c->budgets = budgets_new(c);
     }
-    if (!c->o.no_scheduler)
-        c->scheduler = scheduler_new(c);
     return c;
 }
 
@@ -243,7 +242,6 @@ void cluster_free(struct cluster *c)
 {
     if (!c)
         return;
-    scheduler_free(c->scheduler);
     budgets_free(c->budgets);
     cron_jobs_free(c->cron_jobs);
     jobs_free(c->jobs);
@@ -252,6 +250,7 @@ void cluster_free(struct cluster *c)
     replica_sets_free(c->replica_sets);
     deployments_free(c->deployments);
     volumes_free(c->volumes);
+    scheduler_free(c->scheduler);
     podgc_free(c->podgc);
     kubelets_free(c->kubelets);
     nodelife_free(c->nodelife);

@@ -94,6 +94,7 @@ struct volumes *volumes_new(struct cluster *c);
 void volumes_free(struct volumes *p);
 struct scheduler *scheduler_new(struct cluster *c);
 void scheduler_free(struct scheduler *p);
+struct sched *scheduler_state(struct scheduler *p); /* for who asks what fits where */
 struct deployments *deployments_new(struct cluster *c);
 void deployments_free(struct deployments *p);
 struct replica_sets *replica_sets_new(struct cluster *c);

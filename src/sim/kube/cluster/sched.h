@@ -47,11 +47,13 @@ struct pod_queueing { /* how it stands in the queue */
 
 bool sched_queueing(const struct sched *s, str uid, struct pod_queueing *ret); /* false: no such pod */
 
-/* Whether a daemon's pod may be on the node: its node affinity fits, the taints of either effect are tolerated. */
+/* For every node, by the order of their arrival: whether a daemon's pod may be there: its node affinity fits, the taints of either
+ * effect are tolerated. */
 struct daemon_fit {
     bool affinity, schedule, execute;
 };
-bool sched_daemon_fits(struct sched *s, const struct tree *pod, str node, struct daemon_fit *ret); /* false: no such node */
+void sched_daemon(struct sched *s, const struct tree *pod, void (*fn)(void *ctx, str node, struct daemon_fit fit),
+                  void *ctx);
 /* Whether a node can reach what spec.nodeAffinity of a volume or allowedTopologies of a class ask for. */
 bool sched_volume_reaches(struct sched *s, str volume, str node);
 

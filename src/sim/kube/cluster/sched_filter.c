@@ -239,22 +239,23 @@ void attempt_begin(struct attempt *t, struct sched *s, struct spod *pod)
 
 /* ---- questions of others ---- */
 
-bool sched_daemon_fits(struct sched *s, const struct tree *pod, str node, struct daemon_fit *ret)
+void sched_daemon(struct sched *s, const struct tree *pod, void (*fn)(void *ctx, str node, struct daemon_fit fit),
+                  void *ctx)
 {
-    uint32_t at = node_find(s, node);
-
     arena_reset(s->tmp);
-    if (at == NONE)
-        return false;
-    const struct snode *n = &s->nodes.v[at];
     struct shape *p = shape_of(s, pod);
-    *ret = (struct daemon_fit){
-        .affinity = shape_fits_labels(s, p, n),
-        .schedule = !untolerated(s, p, n, false),
-        .execute = !untolerated(s, p, n, true),
-    };
+
+    for (uint32_t i = 0; i < s->order.n; i++) {
+        const struct snode *n = &s->nodes.v[s->order.v[i]];
+        struct daemon_fit fit = {
+            .affinity = shape_fits_labels(s, p, n),
+            .schedule = !untolerated(s, p, n, false),
+            .execute = !untolerated(s, p, n, true),
+        };
+
+        fn(ctx, sym_str(s->syms, n->name), fit);
+    }
     shape_unref(s, p);
-    return true;
 }
 
 bool sched_might_fit(struct sched *s, str uid, str node)

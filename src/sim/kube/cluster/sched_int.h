@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/map.h"
+#include "base/sb.h"
 #include "base/vec.h"
 #include "model/labels.h"
 #include "model/taint.h"

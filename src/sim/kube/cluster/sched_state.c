@@ -499,7 +499,7 @@ void sched_free(struct sched *s)
         arena_free(n->a);
     }
     table_drain(&s->pods, release_pod, s);
-    assert(s->shapes.n == 0 && s->tallies.n == 0 && s->owners.n == 0 && s->holders.n == 0);
+    assert(table_count(&s->shapes) == 0 && s->tallies.n == 0 && s->owners.n == 0 && s->holders.n == 0);
     for (uint32_t i = 0; i < s->topologies.n; i++) {
         free(s->topologies.v[i].domain);
         u64map_fini(&s->topologies.v[i].number);

@@ -5,16 +5,20 @@
  */
 #pragma once
 
-#include "base/str.h"
+#include "sim/kube/lookup.h"
 
 struct keyed {
     str key;
 };
 
-struct table {
-    struct keyed **slots;
-    uint32_t n, cap;
+struct table { /* zeroed: empty */
+    struct lookup by_key;
 };
+
+static inline uint32_t table_count(const struct table *t)
+{
+    return t->by_key.n;
+}
 
 void *table_get(const struct table *t, str key); /* NULL when absent */
 void table_put(struct table *t, void *entry);    /* its key must not be there */
