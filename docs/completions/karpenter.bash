@@ -8,11 +8,22 @@ _karpenter()
 
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'plan version help --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'plan demo version help --help --version' -- "$cur")
         return
     fi
     if [ "${COMP_WORDS[1]}" = help ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'plan version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'plan demo version' -- "$cur")
+        return
+    fi
+    if [ "${COMP_WORDS[1]}" = demo ]; then
+        case $prev in
+        --kubeconfig | --data)
+            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            compopt -o filenames
+            ;;
+        --port | --nodes | --speed) ;;
+        *) mapfile -t COMPREPLY < <(compgen -W '--kubeconfig --port --nodes --speed --data -h --help' -- "$cur") ;;
+        esac
         return
     fi
     [ "${COMP_WORDS[1]}" = plan ] || return

@@ -1,10 +1,11 @@
 # fish completion for karpenter
-set -l commands plan version help
+set -l commands plan demo version help
 complete -c karpenter -f
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a plan -d 'where pending pods would go'
+complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a demo -d 'a Kubernetes cluster on this machine'
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a version -d 'print the version'
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a help -d 'help, or the help of a command'
-complete -c karpenter -n '__fish_seen_subcommand_from help' -a 'plan version'
+complete -c karpenter -n '__fish_seen_subcommand_from help' -a 'plan demo version'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -s f -l filename -r -F -d 'objects as YAML or JSON'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l catalog -x -a 'aws kwok fake:' -d 'built-in instance types'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l instance-types -r -F -d 'instance types from a JSON file'
@@ -20,3 +21,9 @@ complete -c karpenter -n '__fish_seen_subcommand_from plan' -l settings -x -d 'a
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l now -x -d 'plan as of this time (RFC 3339)'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -s o -l output -x -a 'table json yaml' -d 'format'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -s h -l help -d 'summary'
+complete -c karpenter -n '__fish_seen_subcommand_from demo' -l kubeconfig -r -F -d 'where to write the way in'
+complete -c karpenter -n '__fish_seen_subcommand_from demo' -l port -x -d 'serve on this port'
+complete -c karpenter -n '__fish_seen_subcommand_from demo' -l nodes -x -d 'machines to begin with'
+complete -c karpenter -n '__fish_seen_subcommand_from demo' -l speed -x -d 'machines and pods are so many times as fast'
+complete -c karpenter -n '__fish_seen_subcommand_from demo' -l data -r -F -d 'keep the cluster in this file'
+complete -c karpenter -n '__fish_seen_subcommand_from demo' -s h -l help -d 'summary'

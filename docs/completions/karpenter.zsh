@@ -28,12 +28,12 @@ _karpenter_settings() {
 _karpenter() {
     if ((CURRENT == 2)); then
         local -a commands
-        commands=('plan:where pending pods would go' 'version:print the version' 'help:help, or the help of a command')
+        commands=('plan:where pending pods would go' 'demo:a Kubernetes cluster on this machine' 'version:print the version' 'help:help, or the help of a command')
         _describe command commands
         return
     fi
     case ${words[2]} in
-    help) compadd plan version ;;
+    help) compadd plan demo version ;;
     plan)
         shift words
         ((CURRENT--))
@@ -47,6 +47,17 @@ _karpenter() {
             '*--settings[a setting of the controller]:setting:_karpenter_settings' \
             '--now[plan as of this time]:RFC 3339 time:' \
             '(-o --output)'{-o,--output}'[format]:format:(table json yaml)' \
+            '(-)'{-h,--help}'[summary]'
+        ;;
+    demo)
+        shift words
+        ((CURRENT--))
+        _arguments \
+            '--kubeconfig[where to write the way in]:file:_files' \
+            '--port[serve on this port]:port:' \
+            '--nodes[machines to begin with]:number:' \
+            '--speed[machines and pods are so many times as fast]:factor:' \
+            '--data[keep the cluster in this file]:file:_files' \
             '(-)'{-h,--help}'[summary]'
         ;;
     esac

@@ -1,8 +1,7 @@
 #include "base/b64.h"
 
-void b64url_encode(struct sb *out, str bytes)
+static void encode(struct sb *out, str bytes, const char *digits, bool padded)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const unsigned char *p = (const unsigned char *)bytes.p;
 
     for (size_t i = 0; i < bytes.n; i += 3) {
@@ -11,7 +10,19 @@ void b64url_encode(struct sb *out, str bytes)
 
         for (size_t j = 0; j <= n; j++)
             sb_char(out, digits[v >> (18 - 6 * j) & 63]);
+        if (padded)
+            sb_fill(out, '=', 3 - n);
     }
+}
+
+void b64_encode(struct sb *out, str bytes)
+{
+    encode(out, bytes, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", true);
+}
+
+void b64url_encode(struct sb *out, str bytes)
+{
+    encode(out, bytes, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", false);
 }
 
 static int digit_value(char c)

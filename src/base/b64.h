@@ -1,8 +1,9 @@
-/* b64 - base64 in the alphabet of urls, without padding (RFC 4648, section 5). */
+/* b64 - base64 (RFC 4648): padded in the standard alphabet, or in that of urls without padding. */
 #pragma once
 
 #include "base/sb.h"
 
+void b64_encode(struct sb *out, str bytes);
 void b64url_encode(struct sb *out, str bytes);
-/* Padding and the alphabet of plain base64 are taken too. false: not base64. */
+/* Either alphabet, with padding or without. false: not base64. */
 bool b64url_decode(struct sb *out, str text);

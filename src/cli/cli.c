@@ -26,6 +26,7 @@ static const struct subcommand commands[] = {
     {"plan",
      "where would pending pods go, at what price, and which nodes could go; works on manifests, without a cluster",
      cli_plan},
+    {"demo", "a Kubernetes cluster on this machine, in memory, for kubectl and helm", cli_demo},
     {"version", "print the version", cli_version},
     {"help", "this text, or the help of a command: karpenter help COMMAND", cli_help},
 };

@@ -19,6 +19,7 @@ struct subcommand {
 const struct subcommand *cli_commands(uint32_t *ret_n);
 int cli_main(const struct cli_env *env, int argc, char **argv);
 
+int cli_demo(const struct cli_env *env, int argc, char **argv);
 int cli_plan(const struct cli_env *env, int argc, char **argv);
 
 /* Prints "karpenter: …" on standard error; returns 1, the status for bad calls and bad input. */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "data/utf8.h"
+#include "base/utf8.h"
 #include "data/yaml_scalar.h"
 
 #define YAML_KEY_MAX 160u /* readers look for the colon no further than 1024 characters, and an escape takes 6 */

@@ -5,7 +5,7 @@
 
 #include <yyjson.h>
 
-#include "data/utf8.h"
+#include "base/utf8.h"
 
 struct walk {
     const struct json_slice *slice;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "data/reader.h"
-#include "data/utf8.h"
+#include "base/utf8.h"
 
 /* Escapes and indentation make source longer than content; libyaml reads a little ahead as well. */
 #define STARVE_AFTER (2 * (size_t)READER_MAX_TEXT)

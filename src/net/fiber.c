@@ -16,9 +16,15 @@
 #if __has_feature(address_sanitizer)
 #define WITH_ASAN 1
 #endif
+#if __has_feature(thread_sanitizer)
+#define WITH_TSAN 1
+#endif
 #endif
 #ifdef __SANITIZE_ADDRESS__
 #define WITH_ASAN 1
+#endif
+#ifdef __SANITIZE_THREAD__
+#define WITH_TSAN 1
 #endif
 
 #ifdef WITH_ASAN
@@ -26,6 +32,10 @@
 #define STACK_SIZE (FIBER_STACK * 4) /* its frames are larger */
 #else
 #define STACK_SIZE FIBER_STACK
+#endif
+
+#ifdef WITH_TSAN
+#include <sanitizer/tsan_interface.h>
 #endif
 
 #ifdef __has_include
@@ -36,6 +46,7 @@
 
 #define GUARD 4096u
 #define MAX_IDLE 256u
+#define MAX_UNWIND 10000000u /* events; whoever needs more than that ignores world_dead() */
 
 enum fiber_state {
     FIBER_READY,   /* its event is in the heap */
@@ -55,8 +66,9 @@ struct fiber {
     bool sleeping; /* blocked by fiber_sleep_us() */
     struct timer ready, alarm;
     struct context ctx;
-    char *map; /* guard page, then the stack */
-    void *fake_stack;
+    char *map;        /* guard page, then the stack */
+    void *fake_stack; /* AddressSanitizer's */
+    void *twin;       /* ThreadSanitizer's */
     unsigned valgrind_id;
 };
 
@@ -64,7 +76,7 @@ struct fiber {
 static _Thread_local struct {
     struct fiber *current;
     struct context ctx;
-    void *fake_stack;
+    void *fake_stack, *twin;
     const void *bottom;
     size_t size;
 } home;
@@ -74,11 +86,14 @@ struct fiber *fiber_self(void)
     return home.current;
 }
 
-/* AddressSanitizer has to know on which stack we are. */
-static void leaving(UNUSED void **fake, UNUSED const void *bottom, UNUSED size_t size)
+/* The sanitizers have to know on which stack we are. */
+static void leaving(UNUSED void **fake, UNUSED const void *bottom, UNUSED size_t size, UNUSED void *twin)
 {
 #ifdef WITH_ASAN
     __sanitizer_start_switch_fiber(fake, bottom, size);
+#endif
+#ifdef WITH_TSAN
+    __tsan_switch_to_fiber(twin, 0);
 #endif
 }
 
@@ -91,7 +106,7 @@ static void arrived(UNUSED void *fake, UNUSED const void **ret_bottom, UNUSED si
 
 static void leave(struct fiber *f)
 {
-    leaving(&f->fake_stack, home.bottom, home.size);
+    leaving(&f->fake_stack, home.bottom, home.size, home.twin);
     context_switch(&f->ctx, &home.ctx);
     arrived(f->fake_stack, &home.bottom, &home.size);
 }
@@ -113,6 +128,9 @@ static void fiber_unmap(struct fiber *f)
 #ifdef VALGRIND_STACK_DEREGISTER
     VALGRIND_STACK_DEREGISTER(f->valgrind_id);
 #endif
+#ifdef WITH_TSAN
+    __tsan_destroy_fiber(f->twin);
+#endif
     (void)munmap(f->map, GUARD + STACK_SIZE);
     free(f);
 }
@@ -128,6 +146,9 @@ static struct fiber *fiber_map(void)
     }
 #ifdef VALGRIND_STACK_REGISTER
     f->valgrind_id = (unsigned)VALGRIND_STACK_REGISTER(f->map + GUARD, f->map + GUARD + STACK_SIZE);
+#endif
+#ifdef WITH_TSAN
+    f->twin = __tsan_create_fiber(0);
 #endif
     context_make(&f->ctx, f->map + GUARD, STACK_SIZE, fiber_main);
     return f;
@@ -157,7 +178,10 @@ static void fiber_run(void *arg)
     assert(!home.current);
     home.current = f;
     f->state = FIBER_RUNNING;
-    leaving(&home.fake_stack, f->map + GUARD, STACK_SIZE);
+#ifdef WITH_TSAN
+    home.twin = __tsan_get_current_fiber();
+#endif
+    leaving(&home.fake_stack, f->map + GUARD, STACK_SIZE, f->twin);
     context_switch(&home.ctx, &f->ctx);
     arrived(home.fake_stack, NULL, NULL);
     home.current = NULL;
@@ -280,6 +304,14 @@ void fibers_die(struct world *w)
     for (; f; f = f->prev)
         if (f->state == FIBER_PARKED || (f->state == FIBER_BLOCKED && f->sleeping))
             make_ready(f);
+}
+
+void fibers_unwinding(const struct world *w, uint32_t n_events)
+{
+    if (n_events < MAX_UNWIND)
+        return;
+    (void)fprintf(stderr, "karpenter: fiber \"%s\" does not end with its world\n", w->fibers ? w->fibers->name : "");
+    abort();
 }
 
 void fiber_pool_fini(struct world_core *core)

@@ -16,9 +16,10 @@ struct fiber;
 void fiber_go(struct world *w, const char *name, void (*fn)(void *arg), void *arg);
 struct fiber *fiber_self(void); /* NULL outside of fibers */
 
-/* Parks the running fiber until fiber_wake(). A wake that comes first is remembered: the next park returns at once. */
+/* Parks the running fiber until fiber_wake(). A wake that comes first is remembered: the next park returns at once. So is one
+ * that comes while the fiber sleeps or waits for a call. In a dead world a park only lets the others have a turn. */
 void fiber_park(void);
 void fiber_wake(struct fiber *f);                 /* it runs when control returns to the loop */
-void fiber_sleep_us(struct world *w, int64_t us); /* returns early when the world dies */
+void fiber_sleep_us(struct world *w, int64_t us); /* w is the fiber's own; returns early when it dies */
 
 uint32_t fiber_count(const struct world *w); /* that have not returned; for tests and shutdown */

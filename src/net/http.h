@@ -1,7 +1,9 @@
 /* http - calls and their other end, through a world.
  *
  * The client side starts a call and is told of head, data and end by callbacks; fibers use http_fetch() and http_open() /
- * http_read(), which park. Nothing is retried here: that is the caller's policy. Redirects are not followed.
+ * http_read(), which park. Nothing is retried here: that is the caller's policy. (One exception that HTTP allows: when a kept
+ * connection turns out to be closed before the first byte of an answer, a request without a body is sent again on a new one.)
+ * Redirects are not followed.
  *
  * The server side is a function from an exchange to a reply. The same function serves sockets (httpd_listen(), real world)
  * and calls inside a simulated world. A reply is sent in pieces that may be handed over without a copy; it may stay open for
@@ -34,7 +36,7 @@ struct http_trust {
 
 struct http_request {
     const char *method; /* NULL: GET */
-    str url;            /* absolute */
+    str url;            /* absolute, escaped, without a fragment */
     const struct http_header *headers;
     uint32_t n_headers;
     str body;                       /* copied before http_start() returns; sent only with methods that have one */
@@ -44,8 +46,9 @@ struct http_request {
     const struct http_trust *trust; /* NULL: the system's authorities */
 };
 
-/* on_head once, on_data any number of times, on_end once and last. e is NULL when the answer is complete. ERR_TIMEOUT,
- * ERR_IO; a status code is no error here. Strings are valid during the callback. */
+/* on_head once, on_data any number of times, on_end once and last; each may be NULL. e is NULL when the answer is complete.
+ * ERR_TIMEOUT; ERR_IO; ERR_INVALID for a request that cannot be sent, trust that cannot be used, an answer that is too long. A
+ * status code is no error here. Strings are valid during the callback, in which any call may be started or cancelled. */
 struct http_events {
     void *ctx;
     void (*on_head)(void *ctx, int status, const struct http_header *headers, uint32_t n);
@@ -83,7 +86,9 @@ void http_close(struct http_stream *s);
 
 /* ---- server ---- */
 
-/* One request and the reply to it. Fields are read only and live until the exchange is over. */
+/* One request and the reply to it. Fields are read only and live until the exchange is over. When the peer leaves or the
+ * server's world dies, what the server still says goes nowhere, but the exchange stays valid: until on_over() has returned, or,
+ * for a server that has not set it, until the server ends or aborts its reply. */
 struct exchange {
     const char *method;
     str path;  /* as sent, still escaped, without the query */
@@ -101,10 +106,12 @@ struct exchange {
 
 typedef void (*http_serve_fn)(void *server, struct exchange *x);
 
-/* The server answers from inside its http_serve_fn or later, from any callback of the same world. */
+/* The server answers from inside its http_serve_fn or later, from any callback of the same world. A reply that has ended by
+ * the time its head is sent carries its length. HEAD is answered like GET; the data is left out. After reply_end() or
+ * reply_abort() the exchange may be over at any time. */
 void reply_begin(struct exchange *x, int status, const struct http_header *headers, uint32_t n);
 void reply_data(struct exchange *x, str bytes); /* copied */
-/* Handed over without a copy: done(arg) is called when the bytes are no longer needed. */
+/* Handed over without a copy: done(arg) is called when the bytes are no longer needed, which may be at once. */
 void reply_piece(struct exchange *x, str bytes, void (*done)(void *arg), void *arg);
 void reply_end(struct exchange *x);
 void reply_abort(struct exchange *x); /* breaks the connection: the peer sees an error, not an end */

@@ -20,7 +20,6 @@
 #include "net/loop_int.h"
 
 #define MAX_EVENTS 256
-#define MAX_UNWIND 10000000u /* events; a fiber that ignores world_dead() is a broken promise */
 
 struct loop_letter {
     struct loop_letter *next;
@@ -289,7 +288,7 @@ static void unwind(struct loop *l)
     for (uint32_t i = l->servers.n; i-- > 0;)
         httpd_close(l->servers.v[i]);
     for (uint32_t n = 0; l->w.n_fibers || l->w.calls; n++) {
-        assert(n < MAX_UNWIND);
+        fibers_unwinding(&l->w, n);
         turn(l, 0);
     }
     while (l->servers.n)

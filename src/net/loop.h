@@ -5,8 +5,10 @@
 #include "net/http.h"
 #include "net/world.h"
 
+/* Also lifts the limit on open files as far as the system allows. */
 struct world *loop_new(void);
-void loop_free(struct world *w); /* after world_run() has returned; kills what is left and waits for fibers to unwind */
+/* After world_run() has returned. The world dies, servers that listen are closed, and fibers unwind. */
+void loop_free(struct world *w);
 
 /* Called from world_run() when one of the signals arrives. SIGPIPE is ignored from loop_new() on. */
 void loop_on_signal(struct world *w, int signo, void (*fn)(void *ctx, int signo), void *ctx);
@@ -27,13 +29,13 @@ struct httpd_options {
     const char *cert_pem, *key_pem; /* both: TLS */
     size_t max_body;                /* 0: 16 MiB; a longer request gets 413 */
     uint32_t max_connections;       /* 0: 1000 */
-    int64_t idle_timeout_us; /* between requests and while a request comes in; 0: 60 s; replies under way have none */
+    int64_t idle_timeout_us; /* between requests and while one comes in; in whole seconds; 0: 60 s; replies have none */
 };
 
 struct httpd *httpd_listen(struct world *w, const struct httpd_options *o, http_serve_fn serve, void *server,
                            struct err *e);
 uint16_t httpd_port(const struct httpd *d);
-void httpd_close(struct httpd *d); /* breaks what is under way */
+void httpd_close(struct httpd *d); /* breaks what is under way; fine from inside its http_serve_fn */
 
 /* A key, and a certificate for it that is its own authority, for `names` (host names and addresses). For loopback servers. */
 bool tls_self_signed(struct arena *a, const char *const *names, uint32_t n_names, int64_t now_ms,

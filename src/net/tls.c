@@ -128,8 +128,7 @@ bool tls_self_signed(struct arena *a, const char *const *names, uint32_t n_names
     else if (!add_extension(cert, NID_basic_constraints, "critical,CA:TRUE") ||
              !add_extension(cert, NID_key_usage, "critical,digitalSignature,keyCertSign") ||
              !add_extension(cert, NID_ext_key_usage, "serverAuth") ||
-             !add_extension(cert, NID_subject_key_identifier, "hash") ||
-             !add_extension(cert, NID_authority_key_identifier, "keyid") || X509_sign(cert, key, EVP_sha256()) == 0)
+             !add_extension(cert, NID_subject_key_identifier, "hash") || X509_sign(cert, key, EVP_sha256()) == 0)
         (void)failed(e, "signature");
     else
         ok = write_pems(a, cert, key, ret_cert_pem, ret_key_pem) || failed(e, "PEM");

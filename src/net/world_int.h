@@ -55,6 +55,8 @@ void world_inner_timer(struct world *w, struct timer *t, int64_t after_us);
 
 /* ---- fibers ---- */
 
+/* Stops the program if those of a dead world have not returned after so many events. */
+void fibers_unwinding(const struct world *w, uint32_t n_events);
 void fibers_die(struct world *w);              /* part of world_die() */
 void fiber_pool_fini(struct world_core *core); /* part of world_core_fini() */
 

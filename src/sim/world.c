@@ -11,8 +11,6 @@
 #include "base/map.h"
 #include "sim/world_int.h"
 
-#define MAX_UNWIND 10000000u /* events; a fiber that ignores world_dead() is a broken promise */
-
 void sim_mix_bytes(struct sim *s, str bytes)
 {
     sim_mix(s, hash_bytes(bytes.p, bytes.n, 0));
@@ -197,10 +195,10 @@ void sim_free(struct sim *s)
     s->on_step = NULL;
     for (uint32_t i = 0; i < s->processes.n; i++)
         sim_kill(&s->processes.v[i]->w);
-    for (uint32_t n = 0; s->core.timers.heap.n; n++) {
-        assert(n < MAX_UNWIND);
-        (void)sim_step(s);
-    }
+    for (uint32_t n = 0; sim_step(s); n++)
+        for (uint32_t i = 0; i < s->processes.n; i++)
+            if (s->processes.v[i]->w.fibers)
+                fibers_unwinding(&s->processes.v[i]->w, n);
     for (uint32_t i = 0; i < s->processes.n; i++) {
         assert(s->processes.v[i]->w.n_fibers == 0 && !s->processes.v[i]->w.calls);
         process_free(s->processes.v[i]);

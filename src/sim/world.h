@@ -29,12 +29,14 @@ struct sim *sim_new(uint64_t seed, int64_t start_ms);
 void sim_free(struct sim *s);
 
 struct world *sim_process(struct sim *s, const char *name);
-/* The process is dead from here on (see world.h). sim_reap() frees it once nothing of it is left. */
+/* The process is dead from here on (see world.h). What it has sent before that arrives; those it was serving see a reset once
+ * the news has travelled. sim_reap() frees it once nothing of it is left, and says whether it did. */
 void sim_kill(struct world *w);
 bool sim_reap(struct world *w);
 
-/* Calls to urls that begin with `base` ("https://kube") are served here, on the server's world: if that is dead, they are
- * refused. serve NULL: no longer. */
+/* Calls to urls that begin with `base` ("https://kube", without a slash at the end) are served here, on the server's world: if
+ * that is dead, they are refused. Of several bases the longest wins. The path that the server sees is the whole path of the url.
+ * serve NULL: no longer; faults stay. */
 void sim_mount(struct sim *s, const char *base, struct world *server_world, http_serve_fn serve, void *server);
 void sim_set_faults(struct sim *s, const char *base, const struct sim_faults *f);
 

@@ -75,6 +75,7 @@ bool body_parse(struct request *r, str kind, struct tree **ret, struct status *s
     enum body_format f = format_of(r);
     str why, what;
 
+    *ret = NULL;
     if (f == BODY_UNKNOWN)
         return status_bad_request(r->a, st, 415,
                                   "the body of the request was in an unknown format - accepted media types include: "
@@ -252,6 +253,8 @@ bool body_patch(struct request *r, enum patch_kind how, struct tree **ret, struc
         return status_bad_request(r->a, st, 400, how == PATCH_APPLY ? "error decoding YAML: " STR_FMT
                                                                     : "error decoding patch: " STR_FMT,
                                   STR_ARG(why));
+    if (how == PATCH_APPLY && (*ret)->kind == TREE_NULL)
+        *ret = tree_new_map(r->a);
     if ((*ret)->kind != want)
         return status_bad_request(r->a, st, 400, "error decoding patch: json: cannot unmarshal %s into %s",
                                   tree_kind_name((*ret)->kind), tree_kind_name(want));
@@ -259,10 +262,12 @@ bool body_patch(struct request *r, enum patch_kind how, struct tree **ret, struc
         return true;
 
     const struct kind *k = r->route.kind;
+    bool scale = str_is(r->route.sub, "scale");
     str name = tree_str(tree_get(*ret, "kind")), version = tree_str(tree_get(*ret, "apiVersion"));
-    str want_version = kind_api_version(r->a, k), group = group_of(version), v = version_of(version);
+    str group = group_of(version), v = version_of(version);
 
-    if (!str_eq(name, k->name) || !str_eq(version, want_version))
+    if (!str_eq(name, scale ? STR("Scale") : k->name) ||
+        !str_eq(version, scale ? STR("autoscaling/v1") : kind_api_version(r->a, k)))
         return status_bad_request(r->a, st, 400, "invalid object type: " STR_FMT "/" STR_FMT ", Kind=" STR_FMT,
                                   STR_ARG(group), STR_ARG(v), STR_ARG(name));
     return body_place(r, *ret, /* name_required= */ false, st);

@@ -46,7 +46,6 @@ struct route {
     const struct virtual_kind *virt;
     str ns, name, sub; /* empty where the path has none */
     bool watch;        /* the old /watch/ paths */
-    bool too_long;
 };
 
 enum form { FORM_OBJECT, FORM_TABLE, FORM_METADATA, FORM_METADATA_LIST };
@@ -171,7 +170,7 @@ struct grid {
 
 bool grid_init(struct request *r, const struct kind *k, struct grid *ret, struct status *st);
 void grid_columns(struct sb *out, const struct grid *g); /* the value of columnDefinitions */
-void grid_row(struct sb *out, const struct grid *g, const struct object *o, const struct tree *obj);
+void grid_row(struct sb *out, const struct grid *g, str name, const struct tree *obj);
 
 /* ---- front_past.c ---- */
 
@@ -199,7 +198,7 @@ struct page {
 
 bool reply_list(struct request *r, const struct page *p, struct status *st);
 bool list_selector(struct request *r, const struct selector **ret, struct status *st);
-bool rv_parse(str s, uint64_t *ret);
+bool query_rv(struct request *r, uint64_t *ret, struct status *st); /* resourceVersion; 0 when absent */
 bool status_too_large_rv(struct arena *a, struct status *st, uint64_t rv, uint64_t now);
 
 /* ---- the others ---- */
@@ -230,6 +229,7 @@ bool serve_logs(struct request *r, struct status *st);
 bool serve_kubelet(struct request *r, struct status *st); /* exec, attach, portforward */
 bool serve_bind(struct request *r, struct status *st); /* Binding: to pods/NAME/binding or to bindings */
 bool serve_token(struct request *r, struct status *st);
-bool patch_kind_of(struct request *r, enum patch_kind *ret, struct status *st); /* by Content-Type */
+/* A patch of any type, of the object or a subresource. */
+bool patch_object(struct request *r, const char *sub, const struct object **ret, bool *ret_created, struct status *st);
 bool refuse_method(struct request *r, struct status *st);
 bool refuse_path(struct request *r, struct status *st);

@@ -259,7 +259,7 @@ bool reply_object(struct request *r, int code, const struct object *o, struct st
         sb_c(&b, "\"columnDefinitions\":");
         grid_columns(&b, &g);
         sb_c(&b, ",\"rows\":[");
-        grid_row(&b, &g, o, kube_tree(r->a, o));
+        grid_row(&b, &g, o->name, kube_tree(r->a, o));
         sb_c(&b, "]}");
         break;
     }

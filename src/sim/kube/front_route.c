@@ -1,26 +1,34 @@
 /* From a path to what it names: /api/v1/namespaces/NS/pods/NAME/SUB, /apis/GROUP/VERSION/…, or something that is no resource. */
 #include "sim/kube/front_int.h"
 
-/* Cuts the path into decoded segments. Empty ones are dropped: a slash at the end does not matter. */
-static bool cut_path(struct request *r, struct status *st)
+/* Cuts the path into decoded segments. A slash at the end does not matter. */
+static enum routed cut_path(struct request *r, struct status *st)
 {
     struct route *t = &r->route;
-    str rest = r->x->path, one;
+    str rest = str_sub(r->x->path, 1, r->x->path.n), one;
 
     while (rest.n) {
         (void)str_cut(rest, '/', &one, &rest);
         if (one.n == 0)
-            continue;
+            return ROUTE_NO_PAGE;
         if (t->n_segs == ROUTE_MAX_SEGS)
-            return status_bad_request(r->a, st, 404, "the server could not find the requested resource");
-        if (!url_decode(r->a, one, /* query= */ false, &t->segs[t->n_segs++]))
-            return status_bad_request(r->a, st, 400, "invalid URL escape \"" STR_FMT "\"", STR_ARG(one));
+            return ROUTE_NO_RESOURCE;
+        if (!url_decode(r->a, one, /* query= */ false, &t->segs[t->n_segs++])) {
+            (void)status_bad_request(r->a, st, 400, "invalid URL escape \"" STR_FMT "\"", STR_ARG(one));
+            return ROUTE_BAD;
+        }
     }
-    return true;
+    return ROUTE_OTHER;
 }
 
-/* `seg` begins after the version. */
-static void name_parts(struct route *t, const str *seg, uint32_t n)
+/* No object has such a name, and it could be taken for something else in a path. */
+static bool is_odd(str s)
+{
+    return str_contains(s, STR("/")) || str_contains(s, STR("%"));
+}
+
+/* `seg` begins after the version. false: nothing can have this path. */
+static bool name_parts(struct route *t, const str *seg, uint32_t n)
 {
     if (n && str_is(seg[0], "watch")) {
         t->watch = true;
@@ -35,7 +43,7 @@ static void name_parts(struct route *t, const str *seg, uint32_t n)
     t->plural = n > 0 ? seg[0] : (str){0};
     t->name = n > 1 ? seg[1] : (str){0};
     t->sub = n > 2 ? seg[2] : (str){0};
-    t->too_long = n > 3;
+    return n <= 3 && !is_odd(t->ns) && !is_odd(t->name);
 }
 
 bool route_group_is(const struct kube *k, str group, bool *ret_custom)
@@ -71,9 +79,10 @@ static enum routed nothing(const struct request *r)
 enum routed route_path(struct request *r, struct status *st)
 {
     struct route *t = &r->route;
+    enum routed cut = cut_path(r, st);
 
-    if (!cut_path(r, st))
-        return ROUTE_BAD;
+    if (cut != ROUTE_OTHER)
+        return cut;
 
     uint32_t skip = t->n_segs && str_is(t->segs[0], "api") ? 2 : 3;
     bool api = skip == 2 || (t->n_segs && str_is(t->segs[0], "apis"));
@@ -81,8 +90,7 @@ enum routed route_path(struct request *r, struct status *st)
         return ROUTE_OTHER;
     t->group = skip == 3 ? t->segs[1] : (str){0};
     t->version = t->segs[skip - 1];
-    name_parts(t, t->segs + skip, t->n_segs - skip);
-    if (t->too_long)
+    if (!name_parts(t, t->segs + skip, t->n_segs - skip))
         return nothing(r);
 
     t->virt = virtual_kind_of(t->group, t->version, t->plural);

@@ -2,65 +2,47 @@
 #include "sim/kube/front_int.h"
 
 #include "data/edit.h"
-#include "sim/kube/patch.h"
 
 static bool method_is(const struct request *r, const char *method)
 {
     return strcmp(r->x->method, method) == 0;
 }
 
-static const struct object *target(struct request *r, struct status *st)
-{
-    const struct object *o = kube_get(r->kube, r->route.kind, r->route.ns, r->route.name);
-
-    if (!o)
-        (void)status_not_found(r->a, st, r->route.kind, r->route.name);
-    return o;
-}
-
 /* ---- scale ---- */
 
-static bool scale_patch(struct request *r, const struct object *o, struct tree **ret, struct status *st)
+static bool reply_scale(struct request *r, const struct object *o)
 {
-    enum patch_kind how;
-    struct tree *patch = NULL;
+    reply_tree(r, 200, kube_scale_get(r->kube, r->a, o));
+    return true;
+}
 
-    if (!patch_kind_of(r, &how, st))
-        return false;
-    if (how == PATCH_APPLY)
-        return status_bad_request(r->a, st, 415, "a Scale cannot be applied here: patch it, or apply the object itself");
-    if (!body_patch(r, how, &patch, st))
-        return false;
-    *ret = kube_scale_get(r->kube, r->a, o);
-    if (how == PATCH_JSON)
-        return patch_json(r->a, *ret, patch, st);
-    return patch_merge(r->a, *ret, patch, st); /* a Scale has no lists, so a strategic patch means the same */
+static bool put_scale(struct request *r, struct status *st)
+{
+    const struct object *o;
+    struct write_options w;
+    struct tree *scale;
+
+    return query_write(r, "UpdateOptions", /* apply= */ false, &w, st) &&
+           body_other(r, STR("autoscaling/v1"), "Scale", &scale, st) &&
+           body_place(r, scale, /* name_required= */ true, st) &&
+           kube_scale_put(r->kube, r->a, r->route.kind, r->route.ns, r->route.name, scale, &w, &o, st) &&
+           reply_scale(r, o);
 }
 
 static bool serve_scale(struct request *r, struct status *st)
 {
-    const struct object *o = target(r, st);
-    bool put = method_is(r, "PUT");
-    struct write_options w;
-    struct tree *scale = NULL;
+    const struct object *o = kube_get(r->kube, r->route.kind, r->route.ns, r->route.name);
+    bool created;
 
     if (!o)
-        return false;
-    if (method_is(r, "GET")) {
-        reply_tree(r, 200, kube_scale_get(r->kube, r->a, o));
-        return true;
-    }
-    if (!put && !method_is(r, "PATCH"))
-        return refuse_method(r, st);
-    if (!query_write(r, put ? "UpdateOptions" : "PatchOptions", /* apply= */ false, &w, st))
-        return false;
-    if (put ? !body_other(r, STR("autoscaling/v1"), "Scale", &scale, st) : !scale_patch(r, o, &scale, st))
-        return false;
-    if (!body_place(r, scale, /* name_required= */ true, st) ||
-        !kube_scale_put(r->kube, r->a, r->route.kind, r->route.ns, r->route.name, scale, &w, &o, st))
-        return false;
-    reply_tree(r, 200, kube_scale_get(r->kube, r->a, o));
-    return true;
+        return status_not_found(r->a, st, r->route.kind, r->route.name);
+    if (method_is(r, "GET"))
+        return reply_scale(r, o);
+    if (method_is(r, "PUT"))
+        return put_scale(r, st);
+    if (method_is(r, "PATCH"))
+        return patch_object(r, "scale", &o, &created, st) && reply_scale(r, o);
+    return refuse_method(r, st);
 }
 
 /* ---- binding ---- */
@@ -120,9 +102,8 @@ static bool serve_evict(struct request *r, struct status *st)
         return false;
     if (!str_eq(tree_str(tree_at(b, "metadata", "name", NULL)), r->route.name))
         return status_bad_request(r->a, st, 400, "name in URL does not match name in Eviction object");
-    if (!query_delete(r, tree_get(b, "deleteOptions"), &d, &w, st) || !target(r, st))
-        return false;
-    if (!w.dry_run && !kube_evict(r->kube, r->a, r->route.ns, r->route.name, &d, st))
+    if (!query_delete(r, tree_get(b, "deleteOptions"), &d, &w, st) ||
+        !kube_evict_as(r->kube, r->a, r->route.ns, r->route.name, &d, &w, st))
         return false;
     reply_success(r, 201, NULL, (str){0}, (str){0});
     return true;

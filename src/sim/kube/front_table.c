@@ -98,7 +98,9 @@ static void age_cell(struct jw *w, str time, int64_t now_ms)
     struct err e;
     int64_t ms;
 
-    if (!time_parse_rfc3339(time, &ms, &e))
+    if (time.n == 0)
+        sb_c(&b, "<unknown>");
+    else if (!time_parse_rfc3339(time, &ms, &e))
         sb_c(&b, "<invalid>");
     else
         age_print(&b, ms, now_ms);
@@ -137,7 +139,7 @@ static void custom_cell(struct jw *w, str type, const struct tree *v, int64_t no
     }
 }
 
-static void cells(struct jw *w, struct arena *tmp, const struct grid *g, const struct object *o, const struct tree *obj)
+static void cells(struct jw *w, struct arena *tmp, const struct grid *g, str name, const struct tree *obj)
 {
     const struct kind *k = g->kind;
 
@@ -149,7 +151,7 @@ static void cells(struct jw *w, struct arena *tmp, const struct grid *g, const s
         return;
     }
     jw_list(w);
-    jw_str(w, o->name);
+    jw_str(w, name);
     for (uint32_t i = 0; has_custom_columns(k) && i < k->crd_columns->n; i++) {
         const struct tree *c = &k->crd_columns->items[i];
         const struct tree *v = jsonpath_first(tmp, obj, tree_str(tree_get(c, "jsonPath")));
@@ -164,13 +166,13 @@ static void cells(struct jw *w, struct arena *tmp, const struct grid *g, const s
     jw_end(w);
 }
 
-void grid_row(struct sb *out, const struct grid *g, const struct object *o, const struct tree *obj)
+void grid_row(struct sb *out, const struct grid *g, str name, const struct tree *obj)
 {
     AUTO(arena) struct arena *tmp = arena_new(0);
     struct jw w = {.out = out}, whole = w;
 
     sb_c(out, "{\"cells\":");
-    cells(&w, tmp, g, o, obj);
+    cells(&w, tmp, g, name, obj);
     sb_c(out, ",\"object\":");
     switch (g->include) {
     case INCLUDE_METADATA:

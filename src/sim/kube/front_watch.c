@@ -94,13 +94,14 @@ static void flush(struct watcher *w)
     sb_reset(&w->buf);
 }
 
-/* {"kind":"Table",…} with one row, or none for bookmarks. */
-static void write_table(struct watcher *w, const struct object *o, const struct tree *obj, uint64_t rv, const char *annotations)
+/* {"kind":"Table",…} with one row. */
+static void write_table(struct watcher *w, str name, const struct tree *obj, uint64_t rv)
 {
     struct sb *b = &w->buf;
 
-    sb_printf(b, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{\"resourceVersion\":\"%llu\"%s}",
-              (unsigned long long)rv, annotations);
+    w->grid.now_ms = world_now_ms(kube_world(w->front->kube));
+    sb_printf(b, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{\"resourceVersion\":\"%llu\"}",
+              (unsigned long long)rv);
     sb_c(b, ",\"columnDefinitions\":");
     if (w->columns_sent)
         sb_c(b, "null");
@@ -108,12 +109,34 @@ static void write_table(struct watcher *w, const struct object *o, const struct 
         grid_columns(b, &w->grid);
     w->columns_sent = true;
     sb_c(b, ",\"rows\":[");
-    if (o)
-        grid_row(b, &w->grid, o, obj);
+    grid_row(b, &w->grid, name, obj);
     sb_c(b, "]}");
 }
 
-/* rv is that of the event: a Table and an object that no longer matches carry it in place of their own. */
+static void write_tree(struct watcher *w, str name, const struct tree *obj, uint64_t rv)
+{
+    struct jw out = {.out = &w->buf};
+
+    switch (w->form) {
+    case FORM_OBJECT:
+        jw_tree(&out, obj);
+        break;
+    case FORM_TABLE:
+        write_table(w, name, obj, rv);
+        break;
+    case FORM_METADATA:
+    case FORM_METADATA_LIST:
+        metadata_json(&w->buf, obj);
+        break;
+    }
+}
+
+static str rv_text(struct arena *a, uint64_t rv)
+{
+    return arena_printf(a, "%llu", (unsigned long long)rv);
+}
+
+/* rv is that of the event: an object that no longer matches carries it in place of its own. */
 static void write_object(struct watcher *w, const struct object *o, uint64_t rv)
 {
     if (w->form == FORM_OBJECT && o->rv == rv) {
@@ -122,24 +145,10 @@ static void write_object(struct watcher *w, const struct object *o, uint64_t rv)
     }
     AUTO(arena) struct arena *tmp = arena_new(0);
     struct tree *obj = kube_tree(tmp, o);
-    struct jw out = {.out = &w->buf};
 
     if (o->rv != rv)
-        tree_set_str(tmp, tree_sub(tmp, obj, "metadata"), "resourceVersion",
-                     arena_printf(tmp, "%llu", (unsigned long long)rv));
-    switch (w->form) {
-    case FORM_OBJECT:
-        jw_tree(&out, obj);
-        break;
-    case FORM_TABLE:
-        w->grid.now_ms = world_now_ms(kube_world(w->front->kube));
-        write_table(w, o, obj, rv, "");
-        break;
-    case FORM_METADATA:
-    case FORM_METADATA_LIST:
-        metadata_json(&w->buf, obj);
-        break;
-    }
+        tree_set_str(tmp, tree_sub(tmp, obj, "metadata"), "resourceVersion", rv_text(tmp, rv));
+    write_tree(w, o->name, obj, rv);
 }
 
 static void write_event(struct watcher *w, const char *type, const struct object *o, uint64_t rv)
@@ -159,25 +168,22 @@ static void write_event(struct watcher *w, const char *type, const struct object
     }
 }
 
+/* An object with nothing but a resource version. */
 static void write_bookmark(struct watcher *w, bool initial_end)
 {
-    const struct kind *k = w->kind;
-    const char *annotations = initial_end ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "";
+    AUTO(arena) struct arena *tmp = arena_new(0);
+    struct tree *obj = tree_new_map(tmp), *meta;
     uint64_t rv = MAX(w->after, kube_rv(w->front->kube));
-    struct sb *b = &w->buf;
 
-    sb_c(b, "{\"type\":\"BOOKMARK\",\"object\":");
-    if (w->form == FORM_TABLE) {
-        write_table(w, NULL, NULL, rv, annotations);
-    } else if (w->form == FORM_OBJECT) {
-        sb_printf(b, "{\"kind\":\"" STR_FMT "\",\"apiVersion\":\"" STR_FMT "%s" STR_FMT "\"", STR_ARG(k->name),
-                  STR_ARG(k->group), k->group.n ? "/" : "", STR_ARG(k->version));
-        sb_printf(b, ",\"metadata\":{\"resourceVersion\":\"%llu\"%s}}", (unsigned long long)rv, annotations);
-    } else {
-        sb_printf(b, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\"");
-        sb_printf(b, ",\"metadata\":{\"resourceVersion\":\"%llu\"%s}}", (unsigned long long)rv, annotations);
-    }
-    sb_c(b, "}\n");
+    tree_set_str(tmp, obj, "kind", w->kind->name);
+    tree_set_str(tmp, obj, "apiVersion", kind_api_version(tmp, w->kind));
+    meta = tree_sub(tmp, obj, "metadata");
+    tree_set_str(tmp, meta, "resourceVersion", rv_text(tmp, rv));
+    if (initial_end)
+        tree_set_str(tmp, tree_sub(tmp, meta, "annotations"), "k8s.io/initial-events-end", STR("true"));
+    sb_c(&w->buf, "{\"type\":\"BOOKMARK\",\"object\":");
+    write_tree(w, (str){0}, obj, rv);
+    sb_c(&w->buf, "}\n");
 }
 
 /* ---- events ---- */
@@ -269,24 +275,16 @@ static bool check_match(struct request *r, struct status *st)
 
 static bool watch_options(struct request *r, struct watch_options *ret, struct status *st)
 {
-    str rv = query_get(r, "resourceVersion");
     bool send = query_has(r, "sendInitialEvents");
     uint64_t half = (uint64_t)MIN_TIMEOUT_S * 1000;
 
     *ret = (struct watch_options){.bookmarks = query_flag(r, "allowWatchBookmarks")};
-    if (!query_i64(r, "timeoutSeconds", &ret->timeout_s, st) || !check_match(r, st))
+    if (!query_i64(r, "timeoutSeconds", &ret->timeout_s, st) || !check_match(r, st) ||
+        !query_rv(r, &ret->since, st))
         return false;
     if (ret->timeout_s == 0)
         ret->timeout_s = MIN_TIMEOUT_S + (int64_t)(world_random(kube_world(r->kube)) % half) / 1000;
     ret->timeout_s = MAX(MIN(ret->timeout_s, INT64_C(365) * 86400), 0);
-    if (rv.n && !rv_parse(rv, &ret->since)) {
-        (void)status_bad_request(r->a, st, 500,
-                                 "resourceVersion: Invalid value: \"" STR_FMT
-                                 "\": strconv.ParseUint: parsing \"" STR_FMT "\": invalid syntax",
-                                 STR_ARG(rv), STR_ARG(rv));
-        st->reason = ""; /* quirk: a list with the same mistake gets 400 */
-        return false;
-    }
     ret->initial = send ? query_flag(r, "sendInitialEvents") : ret->since == 0;
     ret->initial_end = send && ret->initial && ret->bookmarks;
     if (send && ret->initial && ret->since > kube_rv(r->kube))

@@ -35,7 +35,7 @@ bool serve_update(struct request *r, struct status *st)
 
 /* ---- patches ---- */
 
-bool patch_kind_of(struct request *r, enum patch_kind *ret, struct status *st)
+static bool patch_kind_of(struct request *r, enum patch_kind *ret, struct status *st)
 {
     static const struct {
         const char *type;
@@ -76,23 +76,27 @@ static bool check_apply_name(struct request *r, const struct tree *patch, struct
                               STR_ARG(r->route.name));
 }
 
-bool serve_patch(struct request *r, struct status *st)
+bool patch_object(struct request *r, const char *sub, const struct object **ret, bool *ret_created, struct status *st)
 {
-    const struct object *o;
     struct write_options w;
     struct tree *patch = NULL;
     enum patch_kind how;
-    bool created = false;
 
     if (!patch_kind_of(r, &how, st) || !query_write(r, "PatchOptions", how == PATCH_APPLY, &w, st) ||
         !body_patch(r, how, &patch, st))
         return false;
     if (how == PATCH_APPLY && !check_apply_name(r, patch, st))
         return false;
-    if (!kube_patch(r->kube, r->a, r->route.kind, r->route.ns, r->route.name, sub_of(r), how, patch,
-                    query_flag(r, "force"), &w, &o, &created, st))
-        return false;
-    return reply_object(r, created ? 201 : 200, o, st);
+    return kube_patch(r->kube, r->a, r->route.kind, r->route.ns, r->route.name, sub, how, patch, query_flag(r, "force"),
+                      &w, ret, ret_created, st);
+}
+
+bool serve_patch(struct request *r, struct status *st)
+{
+    const struct object *o;
+    bool created;
+
+    return patch_object(r, sub_of(r), &o, &created, st) && reply_object(r, created ? 201 : 200, o, st);
 }
 
 /* ---- deletion ---- */

@@ -360,10 +360,12 @@ static bool same_value(const struct tree *a, const struct tree *b)
 
     if (!a || !b)
         return a == b;
+    if (tree_equal(a, b))
+        return true;
     if (a->kind == TREE_STRING && b->kind == TREE_STRING && time_parse_rfc3339(a->text, &x, &e) &&
         time_parse_rfc3339(b->text, &y, &e))
         return x == y;
-    return tree_equal(a, b);
+    return false;
 }
 
 void meta_validate_update(struct causes *out, const struct tree *meta, const struct tree *old)

@@ -361,13 +361,22 @@ bool draft_equals(const struct draft *d, const struct object *o)
            same(a, mine->rv_at + mine->rv_n, a.n, b, r->rv_at + r->rv_n, b.n);
 }
 
+/* Sizes of blocks come in steps, so that the next revision of an object, which is mostly a little longer, fits where another
+ * one was: without it a third of the heap of 10,000 pods was gaps. */
+static size_t block_size(size_t n)
+{
+    size_t step = n > 2048 ? 512 : 64;
+
+    return (n + step - 1) & ~(step - 1);
+}
+
 /* Where the parts of a revision lie in its block: the text is last, behind it what is not in the text. */
 static struct revision *block_new(const struct revision *like, size_t n_text, size_t n_more)
 {
     const struct object *o = &like->o;
     size_t n_pairs = (size_t)o->n_labels + o->n_fields;
     size_t before = sizeof(*like) + n_pairs * sizeof(struct label) + o->n_owners * sizeof(struct owner);
-    struct revision *r = xmalloc(before + n_text + n_more);
+    struct revision *r = xmalloc(block_size(before + n_text + n_more));
     struct label *pairs = (struct label *)(r + 1);
 
     *r = *like;

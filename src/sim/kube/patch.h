@@ -25,6 +25,10 @@ bool patch_merge(struct arena *a, struct tree *target, const struct tree *patch,
 bool patch_strategic(struct arena *a, const struct schema *s, struct tree *target, const struct tree *patch,
                      struct status *st);
 
+/* What the caller says when the outcome of one of the above is no object of its kind: 422 with a cause for the field "patch".
+ * value is the outcome as JSON, why the sentence of the decoder. Returns false. */
+bool patch_misfits(struct arena *a, struct status *st, str value, str why);
+
 /* ---- server-side apply ---- */
 
 struct apply_options {

@@ -1,6 +1,7 @@
 /* Whether an object still fits its kind after a strategic merge patch. A real server turns the merged maps into structs at this
  * point and tells what does not fit in words of its own, other than those of its JSON decoder. */
 #include "model/quantity.h"
+#include "sim/kube/patch.h"
 #include "sim/kube/patch_impl.h"
 #include "sim/kube/schema.h"
 #include "sim/kube/status.h"
@@ -97,19 +98,40 @@ static str misfit(struct arena *a, const struct schema *s, const struct tree *t)
     return (str){0};
 }
 
+/* As Go's %q. */
+static void quote(struct sb *out, str s)
+{
+    sb_char(out, '"');
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '"' || s.p[i] == '\\')
+            sb_char(out, '\\');
+        if (s.p[i] == '\n')
+            sb_c(out, "\\n");
+        else
+            sb_char(out, s.p[i]);
+    }
+    sb_char(out, '"');
+}
+
+bool patch_misfits(struct arena *a, struct status *st, str value, str why)
+{
+    struct sb b = {0};
+
+    sb_c(&b, "Invalid value: ");
+    quote(&b, value);
+    sb_printf(&b, ": " STR_FMT, STR_ARG(why));
+    struct cause c = {STR("FieldValueInvalid"), sb_dup(&b, a), STR("patch")};
+    sb_fini(&b);
+    (void)refuse(a, st, 422, "Invalid", " \"\" is invalid: patch: " STR_FMT, STR_ARG(c.message));
+    st->causes = arena_dup_array(a, struct cause, &c, 1);
+    st->n_causes = 1;
+    return false;
+}
+
 bool restores(struct arena *a, const struct schema *s, const struct tree *obj, const struct tree *patch,
               struct status *st)
 {
     str why = misfit(a, s, obj);
 
-    if (!why.n)
-        return true;
-    str text = go_text(a, patch);
-    struct cause c = {STR("FieldValueInvalid"),
-                      arena_printf(a, "Invalid value: \"" STR_FMT "\": " STR_FMT, STR_ARG(text), STR_ARG(why)),
-                      STR("patch")};
-    (void)refuse(a, st, 422, "Invalid", " \"\" is invalid: patch: " STR_FMT, STR_ARG(c.message));
-    st->causes = arena_dup_array(a, struct cause, &c, 1);
-    st->n_causes = 1;
-    return false;
+    return !why.n || patch_misfits(a, st, go_text(a, patch), why);
 }

@@ -246,6 +246,7 @@ static bool merge_items(struct smp *m, const struct schema *items, struct tree *
         struct tree *copy = tree_copy(m->a, item);
         drop_nulls(copy);
         drop_marks(copy);
+        (void)tree_put(m->a, copy, merge_key); /* null, if that is what it was: an item has to have it */
         tree_push(m->a, list, *copy);
     }
     return true;
@@ -384,6 +385,24 @@ static bool order_holds(struct smp *m, const struct tree *patch, const struct tr
     return true;
 }
 
+/* The order that decides between items of the object and new ones.
+ *
+ * quirk: a real server works in the memory of the object's own list, where new items fill the places that deleted ones have
+ * left at the end. Those then count as if the object had had them. */
+static struct tree *order_after(struct smp *m, const struct tree *old, const struct tree *now, const struct tree *patch,
+                                str merge_key)
+{
+    struct tree *order = tree_new_list(m->a);
+
+    for (uint32_t i = 0; i < old->n; i++)
+        if (!merge_key.n || index_in(now, &old->items[i], merge_key) != UINT32_MAX)
+            tree_push(m->a, order, old->items[i]);
+    for (uint32_t i = 0; i < patch->n && order->n < old->n; i++)
+        if (index_in(order, &patch->items[i], merge_key) == UINT32_MAX)
+            tree_push(m->a, order, patch->items[i]);
+    return order;
+}
+
 static bool merge_ordered(struct smp *m, const struct schema *s, struct tree *target, struct tree *patch, str directive,
                           const struct tree *order)
 {
@@ -410,6 +429,7 @@ static bool merge_ordered(struct smp *m, const struct schema *s, struct tree *ta
     if (had && more) {
         if (!merge_list(m, f, had, more))
             return false;
+        old = order_after(m, old, had, more, f->merge_key);
     } else if (more) {
         take_new(m, target, key, more);
         had = tree_find(target, key);
@@ -529,5 +549,7 @@ bool patch_strategic(struct arena *a, const struct schema *s, struct tree *targe
         return refuse(a, st, 400, "BadRequest",
                       "json: cannot unmarshal %s into Go value of type map[string]interface {}", go_json_kind(patch));
     struct tree *used_up = tree_copy(a, patch);
+    (void)tree_drop(used_up, STR("apiVersion")); /* an object does not change its kind */
+    (void)tree_drop(used_up, STR("kind"));
     return merge_map(&m, s, target, used_up) && restores(a, s, target, used_up, st);
 }

@@ -30,12 +30,18 @@ static struct logged *at(const struct watchlog *l, uint32_t i)
     return &l->ring[(l->first + i) & (l->cap - 1)];
 }
 
+/* Both sides: what was before is held for this change alone, more often than not. */
+static size_t weight(const struct logged *e)
+{
+    return revision_of(e->obj)->bytes + (e->old ? revision_of(e->old)->bytes : 0);
+}
+
 static void forget_first(struct watchlog *l)
 {
     struct logged *e = at(l, 0);
 
     l->forgotten = e->obj->rv;
-    l->bytes -= revision_of(e->obj)->bytes;
+    l->bytes -= weight(e);
     object_unref(e->old);
     object_unref(e->obj);
     l->first = (l->first + 1) & (l->cap - 1);
@@ -125,7 +131,7 @@ void watchlog_add(struct kube *k, enum watch_event type, const struct object *ol
         object_ref(old);
     object_ref(obj);
     *at(l, l->n++) = e;
-    l->bytes += revision_of(obj)->bytes;
+    l->bytes += weight(&e);
     tell(k, &e);
     trim(k, e.at_us);
 }
