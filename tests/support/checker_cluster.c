@@ -137,7 +137,7 @@ static void groups_finish(struct checker *c)
         memcpy(all, g->namespaces, g->n_namespaces * sizeof(str));
         g->namespaces = all;
         for (uint32_t k = 0; k < c->namespaces.n; k++)
-            if (selector_matches(&g->ns_selector, &c->namespaces.v[k].labels))
+            if (selector_matches_object(&g->ns_selector, &c->namespaces.v[k].labels))
                 all[g->n_namespaces++] = c->namespaces.v[k].name;
         /* The empty selector means every Namespace object; pods of a namespace without one are unclear. */
         g->unclear |= g->ns_selector.n == 0;
@@ -148,7 +148,7 @@ static void groups_finish(struct checker *c)
         uint32_t n = 0;
 
         for (uint32_t i = 0; i < c->groups.n; i++)
-            if (in_namespaces(&c->groups.v[i], sh->ns) && selector_matches(&c->groups.v[i].selector, &sh->labels))
+            if (in_namespaces(&c->groups.v[i], sh->ns) && selector_matches_object(&c->groups.v[i].selector, &sh->labels))
                 found[n++] = i;
         sh->matches = arena_dup_array(c->a, uint32_t, found, n);
         sh->n_matches = n;

@@ -24,7 +24,7 @@ static const struct cpdb *pod_budget(struct checker *c, const struct cpod *p, ui
 
     *ret_n = 0;
     for (uint32_t i = 0; i < c->pdbs.n; i++)
-        if (str_eq(c->pdbs.v[i].ns, s->ns) && selector_matches(&c->pdbs.v[i].selector, &s->labels)) {
+        if (str_eq(c->pdbs.v[i].ns, s->ns) && selector_matches_object(&c->pdbs.v[i].selector, &s->labels)) {
             found = &c->pdbs.v[i];
             ++*ret_n;
         }

@@ -348,7 +348,7 @@ bool any_term(struct checker *c, const struct shape *s, const struct creqs *have
               bool (*meets)(struct checker *c, const struct creqs *have, const struct creqs *term, str *ret_key),
               str *ret_key);
 bool tolerates(const struct shape *s, const struct ctaints *t, bool hard_only, str *ret_key);
-bool selector_matches(const struct cselector *s, const struct clabels *l);
+bool selector_matches_object(const struct cselector *s, const struct clabels *l);
 bool ports_collide(const struct cport *a, const struct cport *b);
 bool well_known(const struct checker *c, str key);
 void well_known_add(struct checker *c, str key);

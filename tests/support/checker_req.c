@@ -291,7 +291,7 @@ bool tolerates(const struct shape *s, const struct ctaints *t, bool hard_only, s
     return true;
 }
 
-bool selector_matches(const struct cselector *s, const struct clabels *l)
+bool selector_matches_object(const struct cselector *s, const struct clabels *l)
 {
     if (s->nil)
         return false;

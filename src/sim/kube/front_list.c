@@ -132,7 +132,7 @@ bool list_selector(struct request *r, const struct selector **ret, struct status
 
     if (r->route.watch && r->route.name.n) /* /watch/…/NAME */
         fields = arena_printf(r->a, "metadata.name=" STR_FMT, STR_ARG(r->route.name));
-    if (selector_parse(r->a, query_get(r, "labelSelector"), fields, selectable, ret, &e))
+    if (selector_parse_query(r->a, query_get(r, "labelSelector"), fields, selectable, ret, &e))
         return true;
     return status_bad_request(r->a, st, 400, "%s", e.msg);
 }
@@ -256,7 +256,7 @@ static bool reply_page(struct request *r, const struct past *p, uint32_t from, i
     bool more = false;
 
     for (; i < p->list.n && !more; i++) {
-        if (!selector_matches(sel, p->list.v[i]))
+        if (!selector_matches_object(sel, p->list.v[i]))
             continue;
         more = limit > 0 && page.n == (uint64_t)limit;
         if (!more)

@@ -47,7 +47,7 @@ static void check_template_of(struct flaws *f, const struct tree *spec)
 
     template_check(f, tmpl, t);
     if (!str_is(tree_str(policy), "Always"))
-        flaw_unsupported(f, AT(pod, "restartPolicy"), json_text(f->a, policy), "\"Always\"");
+        flaw_unsupported(f, AT(pod, "restartPolicy"), json_sorted_text(f->a, policy), "\"Always\"");
     if (has(tree_get(t, "spec"), "activeDeadlineSeconds"))
         flaw_forbidden(f, AT(pod, "activeDeadlineSeconds"), "activeDeadlineSeconds in %s is not Supported",
                        "ReplicaSet");
@@ -58,7 +58,7 @@ static void check_selected(struct flaws *f, const struct tree *spec)
     const struct tree *labels = tree_at(spec, "template", "metadata", "labels", NULL);
 
     if (!selector_selects(tree_get(spec, "selector"), labels))
-        flaw_invalid(f, AT(AT(AT(at_spec, "template"), "metadata"), "labels"), json_text(f->a, labels),
+        flaw_invalid(f, AT(AT(AT(at_spec, "template"), "metadata"), "labels"), json_sorted_text(f->a, labels),
                      "`selector` does not match template `labels`");
 }
 
@@ -97,7 +97,7 @@ static void check_parts_of_replicas(struct flaws *f, const struct tree *obj, con
     (void)tree_to_i64(tree_get(status, "replicas"), &all);
     for (; *names; names++)
         if (tree_to_i64(tree_get(status, *names), &n) && n > all)
-            flaw_invalid(f, AT_STR(AT(NULL, "status"), str_c(*names)), json_text(f->a, tree_get(status, *names)),
+            flaw_invalid(f, AT_STR(AT(NULL, "status"), str_c(*names)), json_sorted_text(f->a, tree_get(status, *names)),
                          REPLICAS_TEXT);
 }
 
@@ -148,7 +148,7 @@ static void check_rolling(struct flaws *f, const struct at *at, const struct tre
     check_int_or_percent(f, AT(at, "maxUnavailable"), unavailable);
     check_int_or_percent(f, AT(at, "maxSurge"), surge);
     if (is_nothing(unavailable) && is_nothing(surge))
-        flaw_invalid(f, AT(at, "maxUnavailable"), json_text(f->a, unavailable), "may not be 0 when `maxSurge` is 0");
+        flaw_invalid(f, AT(at, "maxUnavailable"), json_sorted_text(f->a, unavailable), "may not be 0 when `maxSurge` is 0");
     check_at_most_all(f, AT(at, "maxUnavailable"), unavailable);
 }
 
@@ -174,7 +174,7 @@ static void check_progress(struct flaws *f, const struct tree *spec)
     (void)tree_to_i64(tree_get(spec, "minReadySeconds"), &ready);
     check_not_negative(f, AT(at_spec, "progressDeadlineSeconds"), deadline);
     if (tree_to_i64(deadline, &n) && n <= ready)
-        flaw_invalid(f, AT(at_spec, "progressDeadlineSeconds"), json_text(f->a, deadline),
+        flaw_invalid(f, AT(at_spec, "progressDeadlineSeconds"), json_sorted_text(f->a, deadline),
                      "must be greater than minReadySeconds");
 }
 
@@ -324,7 +324,7 @@ static void replication_controller_validate(struct rule_context *c, const struct
     if (selector)
         tree_set(c->a, &as_labels, "matchLabels", *selector);
     if (!selector_selects(&as_labels, labels))
-        flaw_invalid(f, AT(AT(AT(at_spec, "template"), "metadata"), "labels"), json_text(c->a, labels),
+        flaw_invalid(f, AT(AT(AT(at_spec, "template"), "metadata"), "labels"), json_sorted_text(c->a, labels),
                      "`selector` does not match template `labels`");
     check_template_of(f, spec);
 }

@@ -121,7 +121,7 @@ static void check_own_selector(struct flaws *f, const struct tree *obj)
     else
         selector_check(f, AT(at_spec, "selector"), selector);
     if (!selector_selects(selector, labels))
-        flaw_invalid(f, AT(AT(AT(at_spec, "template"), "metadata"), "labels"), json_text(f->a, labels),
+        flaw_invalid(f, AT(AT(AT(at_spec, "template"), "metadata"), "labels"), json_sorted_text(f->a, labels),
                      "`selector` does not match template `labels`");
 }
 
@@ -146,9 +146,9 @@ static void check_job_stays(struct flaws *f, const struct tree *spec, const stru
 
     if (!same(completions, tree_get(was, "completions"))) {
         if (!indexed)
-            flaw_invalid(f, AT(at_spec, "completions"), json_text(f->a, completions), "field is immutable");
+            flaw_invalid(f, AT(at_spec, "completions"), json_sorted_text(f->a, completions), "field is immutable");
         else if (!same(completions, tree_get(spec, "parallelism")))
-            flaw_invalid(f, AT(at_spec, "completions"), json_text(f->a, completions),
+            flaw_invalid(f, AT(at_spec, "completions"), json_sorted_text(f->a, completions),
                          "can only be modified in tandem with spec.parallelism");
     }
     if (!same(tree_get(spec, "selector"), tree_get(was, "selector")))

@@ -136,7 +136,7 @@ static void check_stored(struct flaws *f, const struct tree *obj)
         found |= tree_equal(&list->items[i], last);
     str name = tree_str(last);
     if (last && !found)
-        flaw_invalid(f, at, json_text(f->a, list), "must have the storage version " STR_FMT, STR_ARG(name));
+        flaw_invalid(f, at, json_sorted_text(f->a, list), "must have the storage version " STR_FMT, STR_ARG(name));
 }
 
 static void crd_validate(struct rule_context *c, const struct tree *obj, const struct tree *old, struct causes *out)

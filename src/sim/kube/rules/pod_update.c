@@ -48,7 +48,7 @@ static void check_deadline(struct flaws *f, const struct at *at, const struct tr
     if (!tree_to_i64(now, &n))
         flaw_invalid(f, at, STR("null"), "must not update from a positive integer to nil value");
     else if (n > was)
-        flaw_invalid(f, at, json_text(f->a, now), "must be less than or equal to previous value");
+        flaw_invalid(f, at, json_sorted_text(f->a, now), "must be less than or equal to previous value");
 }
 
 static void check_gates(struct flaws *f, const struct at *at, const struct tree *new, const struct tree *old)
@@ -77,7 +77,7 @@ static void check_node_selector(struct flaws *f, const struct at *at, const stru
 
         if (x && tree_equal(x, &was->items[i]))
             continue;
-        flaw_invalid(f, at, json_text(f->a, now),
+        flaw_invalid(f, at, json_sorted_text(f->a, now),
                      "only additions are allowed to spec.nodeSelector (no mutations or deletions)");
         return;
     }

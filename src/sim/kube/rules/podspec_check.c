@@ -298,7 +298,7 @@ static void check_host_network(struct flaws *f, const struct at *at, const struc
 
             if (!same(host, tree_get(&ports->items[j], "containerPort")))
                 flaw_invalid(f, AT(AT_IX(AT(AT_IX(AT(at, "containers"), i), "ports"), j), "hostPort"),
-                             json_text(f->a, host), "must match `containerPort` when `hostNetwork` is true");
+                             json_sorted_text(f->a, host), "must match `containerPort` when `hostNetwork` is true");
         }
     }
 }

@@ -157,7 +157,7 @@ static void check_probe(struct flaws *f, const struct at *at, const struct tree 
     for (size_t i = 0; i < ARRAY_LEN(counts); i++)
         check_not_negative(f, AT_STR(at, str_c(counts[i])), tree_get(probe, counts[i]));
     if (once && tree_to_i64(success, &n) && n != 1)
-        flaw_invalid(f, AT(at, "successThreshold"), json_text(f->a, success), "must be 1");
+        flaw_invalid(f, AT(at, "successThreshold"), json_sorted_text(f->a, success), "must be 1");
 }
 
 void probes_check(struct flaws *f, const struct at *at, const struct tree *container, bool init)
@@ -189,7 +189,7 @@ static void check_mode(struct flaws *f, const struct at *at, const struct tree *
     int64_t n;
 
     if (tree_to_i64(mode, &n) && (n < 0 || n > 0777))
-        flaw_invalid(f, at, json_text(f->a, mode), "must be a number between 0 and 0777 (octal), both inclusive");
+        flaw_invalid(f, at, json_sorted_text(f->a, mode), "must be a number between 0 and 0777 (octal), both inclusive");
 }
 
 static bool has_up(str path)

@@ -244,7 +244,7 @@ static void check_spread(struct flaws *f, const struct at *at, const struct tree
     if (domains) {
         check_positive(f, AT(at, "minDomains"), domains);
         if (!str_is(when, "DoNotSchedule"))
-            flaw_invalid(f, AT(at, "minDomains"), json_text(f->a, domains),
+            flaw_invalid(f, AT(at, "minDomains"), json_sorted_text(f->a, domains),
                          "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not " STR_FMT, STR_ARG(when));
     }
     check_word(f, AT(at, "nodeAffinityPolicy"), tree_get(x, "nodeAffinityPolicy"), policies);

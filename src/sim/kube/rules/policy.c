@@ -169,7 +169,7 @@ static void lease_validate(struct rule_context *c, const struct tree *obj, const
 
     (void)old;
     if (tree_to_i64(seconds, &n) && n <= 0)
-        flaw_invalid(f, AT(at_spec, "leaseDurationSeconds"), json_text(c->a, seconds), "must be greater than 0");
+        flaw_invalid(f, AT(at_spec, "leaseDurationSeconds"), json_sorted_text(c->a, seconds), "must be greater than 0");
     check_not_negative(f, AT(at_spec, "leaseTransitions"), tree_get(spec, "leaseTransitions"));
 }
 
@@ -237,7 +237,7 @@ static void hpa_validate(struct rule_context *c, const struct tree *obj, const s
     (void)tree_to_i64(tree_get(spec, "minReplicas"), &least);
     (void)tree_to_i64(max, &most);
     if (least < 1)
-        flaw_invalid(f, AT(at_spec, "minReplicas"), json_text(c->a, tree_get(spec, "minReplicas")),
+        flaw_invalid(f, AT(at_spec, "minReplicas"), json_sorted_text(c->a, tree_get(spec, "minReplicas")),
                      "must be greater than or equal to 1");
     if (most < 1)
         flaw_invalid(f, AT(at_spec, "maxReplicas"), arena_printf(c->a, "%lld", (long long)most),

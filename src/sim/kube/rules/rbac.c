@@ -24,10 +24,10 @@ static void check_rule(struct flaws *f, const struct at *at, const struct tree *
         flaw_required(f, AT(at, "verbs"), "verbs must contain at least one value");
     if (list_len(urls)) {
         if (namespaced)
-            flaw_invalid(f, AT(at, "nonResourceURLs"), json_text(f->a, urls),
+            flaw_invalid(f, AT(at, "nonResourceURLs"), json_sorted_text(f->a, urls),
                          "namespaced rules cannot apply to non-resource URLs");
         if (list_len(groups) || list_len(resources) || list_len(tree_get(rule, "resourceNames")))
-            flaw_invalid(f, AT(at, "nonResourceURLs"), json_text(f->a, urls),
+            flaw_invalid(f, AT(at, "nonResourceURLs"), json_sorted_text(f->a, urls),
                          "rules cannot apply to both regular resources and non-resource URLs");
         return;
     }

@@ -81,7 +81,7 @@ void flaw_not_found(struct flaws *f, const struct at *at, str value)
 
 str json_quoted(struct arena *a, str s)
 {
-    return json_text(a, &(struct tree){.kind = TREE_STRING, .text = s});
+    return json_sorted_text(a, &(struct tree){.kind = TREE_STRING, .text = s});
 }
 
 static int by_key(const void *x, const void *y, void *ctx)
@@ -117,7 +117,7 @@ void json_sorted(struct jw *w, const struct tree *t)
     vec_fini(&order);
 }
 
-str json_text(struct arena *a, const struct tree *t)
+str json_sorted_text(struct arena *a, const struct tree *t)
 {
     struct sb b = {0};
     struct jw w = {.out = &b};
@@ -151,7 +151,7 @@ void check_not_negative(struct flaws *f, const struct at *at, const struct tree 
     int64_t i;
 
     if (tree_to_i64(v, &i) && i < 0)
-        flaw_invalid(f, at, json_text(f->a, v), "must be greater than or equal to 0");
+        flaw_invalid(f, at, json_sorted_text(f->a, v), "must be greater than or equal to 0");
 }
 
 void check_range(struct flaws *f, const struct at *at, const struct tree *v, int64_t from, int64_t to)
@@ -159,7 +159,7 @@ void check_range(struct flaws *f, const struct at *at, const struct tree *v, int
     int64_t i;
 
     if (tree_to_i64(v, &i) && (i < from || i > to))
-        flaw_invalid(f, at, json_text(f->a, v), "must be between %lld and %lld, inclusive", (long long)from,
+        flaw_invalid(f, at, json_sorted_text(f->a, v), "must be between %lld and %lld, inclusive", (long long)from,
                      (long long)to);
 }
 
@@ -195,7 +195,7 @@ bool same(const struct tree *a, const struct tree *b)
 void check_immutable(struct flaws *f, const struct at *at, const struct tree *new, const struct tree *old)
 {
     if (!same(new, old))
-        flaw_invalid(f, at, json_text(f->a, new), "field is immutable");
+        flaw_invalid(f, at, json_sorted_text(f->a, new), "field is immutable");
 }
 
 static bool is_percent(str s, int64_t *ret)
@@ -211,7 +211,7 @@ void check_int_or_percent(struct flaws *f, const struct at *at, const struct tre
     int64_t i;
 
     if (v && v->kind == TREE_STRING && !is_percent(v->text, &i))
-        flaw_invalid(f, at, json_text(f->a, v),
+        flaw_invalid(f, at, json_sorted_text(f->a, v),
                      "a valid percent string must be a numeric string followed by an ending '%%' (e.g. '1%%',  or "
                      "'93%%', regex used for validation is '[0-9]+%%')");
     check_not_negative(f, at, v);
@@ -222,7 +222,7 @@ void check_at_most_all(struct flaws *f, const struct at *at, const struct tree *
     int64_t i;
 
     if (is_percent(tree_str(v), &i) && i > 100)
-        flaw_invalid(f, at, json_text(f->a, v), "must not be greater than 100%%");
+        flaw_invalid(f, at, json_sorted_text(f->a, v), "must not be greater than 100%%");
 }
 
 /* ---- editing ---- */

@@ -45,7 +45,7 @@ void flaw_add(struct flaws *f, const char *reason, const struct at *at, str mess
 struct jw;
 void json_sorted(struct jw *w, const struct tree *t); /* keys in byte order; NULL: null */
 str json_quoted(struct arena *a, str s);
-str json_text(struct arena *a, const struct tree *t); /* compact, likewise */
+str json_sorted_text(struct arena *a, const struct tree *t); /* compact, likewise */
 
 /* ---- checks that many kinds need; an absent value passes unless said otherwise ---- */
 

@@ -290,12 +290,12 @@ static void check_address(struct rule_context *c, struct flaws *f, const struct 
     if (str_is(type, "ExternalName"))
         return;
     if (old_ip.n && !str_eq(ip, old_ip)) {
-        flaw_invalid(f, AT_IX(at, 0), json_text(c->a, tree_get(spec, "clusterIPs")), "may not change once set");
+        flaw_invalid(f, AT_IX(at, 0), json_sorted_text(c->a, tree_get(spec, "clusterIPs")), "may not change once set");
         return;
     }
     if (old_ip.n || str_is(ip, "None"))
         return;
-    str value = json_text(c->a, tree_get(spec, "clusterIPs"));
+    str value = json_sorted_text(c->a, tree_get(spec, "clusterIPs"));
     if (!read_ip(ip, &n))
         flaw_invalid(f, at, value,
                      "failed to allocate IP " STR_FMT ": the provided network does not match the current range",

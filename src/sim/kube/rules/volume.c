@@ -194,7 +194,7 @@ static void pv_validate(struct rule_context *c, const struct tree *obj, const st
     if (is_empty(capacity))
         flaw_required(f, AT(at, "capacity"), "%s", "");
     if (!tree_get(capacity, "storage"))
-        flaw_unsupported(f, AT(at, "capacity"), json_text(c->a, capacity), "\"storage\"");
+        flaw_unsupported(f, AT(at, "capacity"), json_sorted_text(c->a, capacity), "\"storage\"");
     check_word(f, AT(at, "persistentVolumeReclaimPolicy"), tree_get(spec, "persistentVolumeReclaimPolicy"), policies);
     if (tree_at(spec, "nodeAffinity", "required", NULL))
         node_selector_check(f, AT(AT(at, "nodeAffinity"), "required"), tree_at(spec, "nodeAffinity", "required", NULL));
