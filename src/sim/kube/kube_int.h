@@ -243,6 +243,9 @@ void namespaces_init(struct kube *k);
 
 /* ---- the rest ---- */
 
+#define CRD_FINALIZER                                                                                                  \
+    "customresourcecleanup.apiextensions.k8s.io" /* of a definition that waits for its objects to go */
+
 void crd_init(struct kube *k);
 /* Registers, changes or removes the kind that this definition describes, now rather than from the loop. */
 void crd_sync(struct kube *k, str name);
