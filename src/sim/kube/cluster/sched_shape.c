@@ -431,7 +431,7 @@ static struct shape *shape_new(struct sched *s, str key, const struct tree *pod)
     return p;
 }
 
-struct shape *shape_of(struct sched *s, const struct tree *pod)
+struct shape *sched_shape_of(struct sched *s, const struct tree *pod)
 {
     struct sb b = {0};
 

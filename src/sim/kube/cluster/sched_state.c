@@ -358,7 +358,7 @@ unsigned sched_pod(struct sched *s, str uid, const struct tree *t)
     bool is_new = !p;
     if (is_new)
         p = pod_new(s, uid);
-    struct shape *shape = shape_of(s, t);
+    struct shape *shape = sched_shape_of(s, t);
     bool leaving = tree_get(tree_get(t, "metadata"), "deletionTimestamp") != NULL, over = phase_is_over(t);
     sym fixed = decode_sym(s, tree_at(t, "spec", "nodeName", NULL));
     uint32_t was_on = p->node;
