@@ -440,7 +440,8 @@ bool write_update(struct write *w, const struct object *old)
         return false;
     object_ref(old);
     merge_parts(w, old_tree);
-    set_defaults(w);
+    if (w->o || !w->sub) /* from inside, a status is whole and the rest is as it was: half the cost of such a write */
+        set_defaults(w);
     if (is_managed(w))
         meant = tree_copy(w->a, w->obj);
     if (admit(w, old_tree) && validate(w, old_tree)) {
