@@ -370,20 +370,6 @@ static struct node *assertion(struct parser *p, enum regex_assert what)
     return n;
 }
 
-/* \Q…\E: as it stands. */
-static struct node *quoted(struct parser *p)
-{
-    struct node *cat = node_new(p, NODE_CAT);
-
-    while (p->at < p->s.n && !skip(p, "\\E")) {
-        uint32_t c;
-
-        p->at += utf8_step(p->s, p->at, &c);
-        append(cat, literal(p, c));
-    }
-    return cat;
-}
-
 static struct node *parse_backslash(struct parser *p)
 {
     static const struct {
@@ -395,8 +381,6 @@ static struct node *parse_backslash(struct parser *p)
     for (size_t i = 0; i < ARRAY_LEN(asserts); i++)
         if (skip(p, asserts[i].text))
             return assertion(p, asserts[i].what);
-    if (skip(p, "\\Q"))
-        return quoted(p);
     if (perl_class(p, &r))
         return class_node(p, &r, false);
     return literal(p, escape(p));
@@ -505,6 +489,23 @@ static struct node *parse_repeats(struct parser *p, struct node *n)
     return r;
 }
 
+/* \Q…\E: as it stands. What is repeated behind it is the last character. */
+static void parse_quoted(struct parser *p, struct node *cat)
+{
+    bool open = true;
+
+    while (!p->failed && open && p->at < p->s.n) {
+        uint32_t c;
+
+        if (skip(p, "\\E"))
+            return;
+        p->at += utf8_step(p->s, p->at, &c);
+        struct node *atom = literal(p, c);
+        open = !skip(p, "\\E");
+        append(cat, open ? atom : parse_repeats(p, atom));
+    }
+}
+
 static struct node *parse_cat(struct parser *p)
 {
     struct node *cat = node_new(p, NODE_CAT);
@@ -516,6 +517,10 @@ static struct node *parse_cat(struct parser *p)
         if (read_repeat(p, &min, &max)) {
             skip(p, "?");
             return bad(p, "missing argument to repetition operator", start, p->at);
+        }
+        if (skip(p, "\\Q")) {
+            parse_quoted(p, cat);
+            continue;
         }
         struct node *atom = parse_atom(p);
         if (atom)

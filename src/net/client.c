@@ -80,7 +80,8 @@ static void head_complete(struct wire *w)
     vec_fini(&list);
 }
 
-static size_t on_header(char *p, size_t size, size_t n, void *ctx)
+static size_t on_header(char *p, size_t size, size_t n,
+                        void *ctx) /* NOLINT(readability-non-const-parameter): libcurl's type */
 {
     struct wire *w = ctx;
     str line = {p, size * n};
@@ -108,7 +109,7 @@ static size_t on_header(char *p, size_t size, size_t n, void *ctx)
     return line.n;
 }
 
-static size_t on_write(char *p, size_t size, size_t n, void *ctx)
+static size_t on_write(char *p, size_t size, size_t n, void *ctx) /* NOLINT(readability-non-const-parameter) */
 {
     struct wire *w = ctx;
 

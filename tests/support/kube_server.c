@@ -18,6 +18,8 @@ int server_setup(void **state)
     s->k = kube_new(s->world, &(struct kube_options){.version = "v1.36.3"});
     s->a = arena_new(64 << 10);
     *state = s;
+    /* without it no pod is let in */
+    check_true("account", server_create(s, "serviceaccounts", "{metadata: {name: default}}"));
     return 0;
 }
 

@@ -82,7 +82,8 @@ static bool read_kind(struct kube *k, const struct tree *crd, struct kind *kind,
     struct causes wrong = {.a = a};
     kind->schema = schema ? schema_from_openapi(a, schema, STR("spec.validation.openAPIV3Schema"), &wrong) : NULL;
     if (wrong.list.n)
-        (void)err_set(e, ERR_INVALID, STR_FMT ": " STR_FMT, STR_ARG(wrong.list.v[0].field), STR_ARG(wrong.list.v[0].message));
+        (void)err_set(e, ERR_INVALID, STR_FMT ": " STR_FMT, STR_ARG(wrong.list.v[0].field),
+                      STR_ARG(wrong.list.v[0].message));
     causes_fini(&wrong);
     if (schema && !kind->schema)
         return false;

@@ -276,6 +276,13 @@ static const struct schema *resolve(str name)
     return t->schema;
 }
 
+const struct schema *schema_type(str name)
+{
+    if (!builtin.a)
+        index_text();
+    return strmap_get(&builtin.by_name, name) == MAP_NONE ? NULL : resolve(name);
+}
+
 const struct schema *schema_builtin(str group, str version, str kind)
 {
     if (!builtin.a)

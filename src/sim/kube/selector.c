@@ -375,8 +375,8 @@ static bool parse_fields(struct arena *a, str text, const char *const *selectabl
     return true;
 }
 
-bool selector_parse_query(struct arena *a, str labels, str fields, const char *const *selectable, const struct selector **ret,
-                    struct err *e)
+bool selector_parse_query(struct arena *a, str labels, str fields, const char *const *selectable,
+                          const struct selector **ret, struct err *e)
 {
     needs by_label = {0}, by_field = {0};
     struct selector *s = arena_new_one(a, struct selector);

@@ -3,8 +3,6 @@
 #include "sim/kube/rules/rules.h"
 #include "sim/kube/rules/view.h"
 
-#define REPLICAS_TEXT "cannot be greater than status.replicas"
-
 static const struct at *const at_spec = &(const struct at){.key = STR_INIT("spec")};
 
 static struct tree *spec_with_template(struct arena *a, struct tree *obj)
@@ -38,6 +36,16 @@ static void default_counters(struct arena *a, struct tree *obj, const char *cons
         default_i64(a, status, *names, 0);
 }
 
+/* Counters that are left out when they are 0. */
+static void drop_zero(struct tree *obj, const char *key)
+{
+    struct tree *status = edit_at(obj, "status");
+    int64_t n;
+
+    if (tree_to_i64(tree_get(status, key), &n) && n == 0)
+        tree_drop(status, str_c(key));
+}
+
 /* ---- checks that they share ---- */
 
 static void check_template_of(struct flaws *f, const struct tree *spec)
@@ -62,14 +70,19 @@ static void check_selected(struct flaws *f, const struct tree *spec)
                      "`selector` does not match template `labels`");
 }
 
+/* The selector and whether it selects the template. */
 static void check_selector(struct flaws *f, const struct tree *spec, const char *kind)
 {
     const struct tree *s = tree_get(spec, "selector");
     const struct at *at = AT(at_spec, "selector");
+    bool ok = selector_check(f, at, s);
 
-    selector_check(f, at, s);
     if (s && is_empty(tree_get(s, "matchLabels")) && is_empty(tree_get(s, "matchExpressions")))
         flaw_invalid(f, at, STR("{}"), "empty selector is invalid for %s", kind);
+    if (!ok)
+        flaw_invalid(f, at, view_text(f->a, view_label_selector, s), "invalid label selector");
+    else
+        check_selected(f, spec);
 }
 
 static void check_selector_stays(struct flaws *f, const struct tree *obj, const struct tree *old)
@@ -92,13 +105,18 @@ static void check_counters(struct flaws *f, const struct tree *obj, const char *
 static void check_parts_of_replicas(struct flaws *f, const struct tree *obj, const char *const *names)
 {
     const struct tree *status = tree_get(obj, "status");
-    int64_t all = 0, n;
+    const struct tree *available = tree_get(status, "availableReplicas");
+    int64_t all = 0, ready = 0, n;
 
     (void)tree_to_i64(tree_get(status, "replicas"), &all);
+    (void)tree_to_i64(tree_get(status, "readyReplicas"), &ready);
     for (; *names; names++)
         if (tree_to_i64(tree_get(status, *names), &n) && n > all)
             flaw_invalid(f, AT_STR(AT(NULL, "status"), str_c(*names)), json_sorted_text(f->a, tree_get(status, *names)),
-                         REPLICAS_TEXT);
+                         "cannot be greater than status.replicas");
+    if (tree_to_i64(available, &n) && n > ready)
+        flaw_invalid(f, AT(AT(NULL, "status"), "availableReplicas"), json_sorted_text(f->a, available),
+                     "cannot be greater than readyReplicas");
 }
 
 static const struct view view_strategy[] = {
@@ -127,10 +145,9 @@ static void deployment_defaults(struct arena *a, struct tree *obj)
         default_str(a, rolling, "maxUnavailable", "25%");
         default_str(a, rolling, "maxSurge", "25%");
     }
-    struct tree *status = tree_sub(a, obj, "status");
-    int64_t n;
-    if (tree_to_i64(tree_get(status, "replicas"), &n) && n == 0)
-        tree_drop(status, STR("replicas"));
+    tree_sub(a, obj, "status");
+    drop_zero(obj, "replicas");
+    drop_zero(obj, "availableReplicas");
     default_condition_times(a, obj, "lastUpdateTime", "lastTransitionTime");
 }
 
@@ -148,7 +165,8 @@ static void check_rolling(struct flaws *f, const struct at *at, const struct tre
     check_int_or_percent(f, AT(at, "maxUnavailable"), unavailable);
     check_int_or_percent(f, AT(at, "maxSurge"), surge);
     if (is_nothing(unavailable) && is_nothing(surge))
-        flaw_invalid(f, AT(at, "maxUnavailable"), json_sorted_text(f->a, unavailable), "may not be 0 when `maxSurge` is 0");
+        flaw_invalid(f, AT(at, "maxUnavailable"), json_sorted_text(f->a, unavailable),
+                     "may not be 0 when `maxSurge` is 0");
     check_at_most_all(f, AT(at, "maxUnavailable"), unavailable);
 }
 
@@ -197,7 +215,6 @@ static void deployment_validate(struct rule_context *c, const struct tree *obj, 
     if (!has(spec, "selector"))
         flaw_required(f, AT(at_spec, "selector"), "%s", "");
     check_selector(f, spec, "deployment");
-    check_selected(f, spec);
     check_template_of(f, spec);
     check_strategy(f, AT(at_spec, "strategy"), tree_get(spec, "strategy"));
     check_not_negative(f, AT(at_spec, "minReadySeconds"), tree_get(spec, "minReadySeconds"));
@@ -213,15 +230,6 @@ const struct kind_rules rules_deployment = {deployment_defaults, status_empty, k
 /* ---- ReplicaSet, ReplicationController ---- */
 
 static const char *const only_replicas[] = {"replicas", NULL};
-
-static void drop_zero(struct tree *obj, const char *key)
-{
-    struct tree *status = edit_at(obj, "status");
-    int64_t n;
-
-    if (tree_to_i64(tree_get(status, key), &n) && n == 0)
-        tree_drop(status, str_c(key));
-}
 
 static void replica_set_defaults(struct arena *a, struct tree *obj)
 {
@@ -265,7 +273,6 @@ static void replica_set_validate(struct rule_context *c, const struct tree *obj,
     if (!has(spec, "selector"))
         flaw_required(f, AT(at_spec, "selector"), "%s", "");
     check_selector(f, spec, "deployment"); /* quirk: the words are those for deployments */
-    check_selected(f, spec);
     check_template_of(f, spec);
     if (old)
         check_selector_stays(f, obj, old);
@@ -417,7 +424,6 @@ static void stateful_set_validate(struct rule_context *c, const struct tree *obj
     if (!has(spec, "selector"))
         flaw_required(f, AT(at_spec, "selector"), "%s", "");
     check_selector(f, spec, "statefulset");
-    check_selected(f, spec);
     check_template_of(f, spec);
     if (old)
         check_stateful_stays(f, spec, tree_get(old, "spec"));
@@ -479,6 +485,30 @@ static void daemon_set_on_update(struct rule_context *c, struct tree *obj, const
     set_template_generation(c->a, obj, n);
 }
 
+static void check_daemon_selector(struct flaws *f, const struct tree *spec)
+{
+    const struct tree *s = tree_get(spec, "selector");
+    const struct at *at = AT(at_spec, "selector");
+
+    if (selector_check(f, at, s))
+        check_selected(f, spec);
+    if (s && s->n == 0)
+        flaw_invalid(f, at, STR("{}"), "empty selector is invalid for daemonset");
+}
+
+static void check_daemon_rolling(struct flaws *f, const struct at *at, const struct tree *r)
+{
+    const struct tree *unavailable = tree_get(r, "maxUnavailable"), *surge = tree_get(r, "maxSurge");
+
+    check_int_or_percent(f, AT(at, "maxUnavailable"), unavailable);
+    check_int_or_percent(f, AT(at, "maxSurge"), surge);
+    if (is_nothing(unavailable) && is_nothing(surge))
+        flaw_required(f, AT(at, "maxUnavailable"), "cannot be 0 when maxSurge is 0");
+    else if (!is_nothing(unavailable) && !is_nothing(surge))
+        flaw_invalid(f, AT(at, "maxSurge"), json_sorted_text(f->a, surge),
+                     "may not be set when maxUnavailable is non-zero");
+}
+
 static void daemon_set_validate(struct rule_context *c, const struct tree *obj, const struct tree *old,
                                 struct causes *out)
 {
@@ -493,15 +523,15 @@ static void daemon_set_validate(struct rule_context *c, const struct tree *obj, 
         check_counters(f, obj, counters);
         return;
     }
-    selector_check(f, AT(at_spec, "selector"), tree_get(spec, "selector"));
-    check_selected(f, spec);
-    if (has(spec, "selector") && is_empty(tree_get(spec, "selector")))
-        flaw_invalid(f, AT(at_spec, "selector"), STR("{}"), "empty selector is invalid for daemonset");
+    check_daemon_selector(f, spec);
     check_template_of(f, spec);
     check_not_negative(f, AT(at_spec, "minReadySeconds"), tree_get(spec, "minReadySeconds"));
     if (!str_is(type, "RollingUpdate") && !str_is(type, "OnDelete"))
         flaw_unsupported(f, AT(at_spec, "updateStrategy"), view_text(c->a, view_strategy, strategy),
                          "\"RollingUpdate\", \"OnDelete\"");
+    else if (str_is(type, "RollingUpdate"))
+        check_daemon_rolling(f, AT(AT(at_spec, "updateStrategy"), "rollingUpdate"),
+                             tree_get(strategy, "rollingUpdate"));
     check_not_negative(f, AT(at_spec, "revisionHistoryLimit"), tree_get(spec, "revisionHistoryLimit"));
     if (old)
         check_selector_stays(f, obj, old);

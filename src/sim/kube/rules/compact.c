@@ -90,7 +90,7 @@ static bool is_nothing(str in, str key, const struct tree *t)
     case TREE_BOOL:
         return !t->truth && LISTED(false_is_nothing, key) && !str_is(in, "csi");
     case TREE_NUMBER:
-        return LISTED(zero_is_nothing, key) && is_zero(t);
+        return is_zero(t) && LISTED(zero_is_nothing, key);
     case TREE_STRING:
         if (str_is(key, "type") && str_is(in, "hostPath"))
             return false;
@@ -120,7 +120,7 @@ static void compact_in(struct arena *a, str in, struct tree *t)
             tree_drop(t, key);
             continue;
         }
-        if (str_is(key, "managedFields") || (x->kind == TREE_MAP && LISTED(free_maps, key)))
+        if (x->kind == TREE_LIST ? str_is(key, "managedFields") : x->kind == TREE_MAP && LISTED(free_maps, key))
             continue;
         if (x->kind == TREE_MAP && LISTED(amount_maps, key) && !str_is(in, "drivers"))
             amounts_canonical(a, x);

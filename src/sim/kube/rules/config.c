@@ -1,4 +1,5 @@
 /* Rules and columns of what is kept as it is: ConfigMaps, Secrets, ControllerRevisions, quotas. */
+#include "base/b64.h"
 #include "base/sb.h"
 #include "base/vec.h"
 #include "sim/kube/rules/cells.h"
@@ -75,24 +76,12 @@ KIND_COLUMNS(config_map);
 
 static str base64(struct arena *a, str s)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *p = arena_alloc(a, (s.n + 2) / 3 * 4 + 1, 1);
-    size_t n = 0;
+    struct sb b = {0};
 
-    for (size_t i = 0; i < s.n; i += 3) {
-        size_t left = MIN(s.n - i, (size_t)3);
-        uint32_t v = (uint32_t)(uint8_t)s.p[i] << 16;
-
-        if (left > 1)
-            v |= (uint32_t)(uint8_t)s.p[i + 1] << 8;
-        if (left > 2)
-            v |= (uint8_t)s.p[i + 2];
-        p[n++] = digits[v >> 18];
-        p[n++] = digits[v >> 12 & 63];
-        p[n++] = left > 1 ? digits[v >> 6 & 63] : '=';
-        p[n++] = left > 2 ? digits[v & 63] : '=';
-    }
-    return (str){p, n};
+    b64_encode(&b, s);
+    str text = sb_dup(&b, a);
+    sb_fini(&b);
+    return text;
 }
 
 static void secret_defaults(struct arena *a, struct tree *obj)

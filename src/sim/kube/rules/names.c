@@ -63,10 +63,10 @@ static bool is_subdomain(str s)
     return has_form(head, /* upper= */ false, "");
 }
 
-static void too_long(struct flaws *f, const struct at *at, str s, size_t max, const char *part)
+static void too_long(struct flaws *f, const struct at *at, str s, size_t max, const char *unit)
 {
     if (s.n > max)
-        flaw_invalid(f, at, json_quoted(f->a, s), "%smust be no more than %zu bytes", part, max);
+        flaw_invalid(f, at, json_quoted(f->a, s), "must be no more than %zu %s", max, unit);
 }
 
 bool is_label_name(str s)
@@ -76,21 +76,21 @@ bool is_label_name(str s)
 
 void check_label_name(struct flaws *f, const struct at *at, str s)
 {
-    too_long(f, at, s, 63, "");
+    too_long(f, at, s, 63, "characters");
     if (!has_form(s, /* upper= */ false, ""))
         flaw_invalid(f, at, json_quoted(f->a, s), "%s", LABEL_TEXT);
 }
 
 void check_label_1035(struct flaws *f, const struct at *at, str s)
 {
-    too_long(f, at, s, 63, "");
+    too_long(f, at, s, 63, "characters");
     if (!has_form(s, /* upper= */ false, "") || !is_lower(s.p[0]))
         flaw_invalid(f, at, json_quoted(f->a, s), "%s", LABEL_1035_TEXT);
 }
 
 void check_subdomain(struct flaws *f, const struct at *at, str s)
 {
-    too_long(f, at, s, 253, "");
+    too_long(f, at, s, 253, "characters");
     if (!is_subdomain(s))
         flaw_invalid(f, at, json_quoted(f->a, s), "%s", SUBDOMAIN_TEXT);
 }
@@ -114,7 +114,7 @@ void check_qualified(struct flaws *f, const struct at *at, str s)
         if (str_contains(name, STR("/"))) {
             flaw_invalid(
                 f, at, value,
-                "a qualified name %s with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+                "a valid label key %s with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
                 NAME_PART_TEXT);
             return;
         }
@@ -137,7 +137,7 @@ void check_qualified(struct flaws *f, const struct at *at, str s)
 
 void check_label_value(struct flaws *f, const struct at *at, str s)
 {
-    too_long(f, at, s, 63, "");
+    too_long(f, at, s, 63, "bytes");
     if (s.n && !has_form(s, /* upper= */ true, "_."))
         flaw_invalid(f, at, json_quoted(f->a, s), "%s", VALUE_TEXT);
 }
@@ -154,7 +154,7 @@ void check_config_key(struct flaws *f, const struct at *at, str s)
 {
     bool ok = s.n > 0;
 
-    too_long(f, at, s, 253, "");
+    too_long(f, at, s, 253, "characters");
     for (size_t i = 0; i < s.n; i++)
         ok &= is_alnum(s.p[i]) || s.p[i] == '-' || s.p[i] == '_' || s.p[i] == '.';
     if (!ok)

@@ -82,9 +82,18 @@ static void endpoint_slice_defaults(struct arena *a, struct tree *obj)
 static void endpoint_slice_validate(struct rule_context *c, const struct tree *obj, const struct tree *old,
                                     struct causes *out)
 {
+    static const char *const types[] = {"FQDN", "IPv4", "IPv6", NULL};
+    struct flaws *f = FLAWS(c, out);
+    const struct tree *list = tree_get(obj, "endpoints"), *type = tree_get(obj, "addressType");
+
+    if (is_empty(type))
+        flaw_required(f, AT(NULL, "addressType"), "%s", "");
+    check_word(f, AT(NULL, "addressType"), type, types);
+    for (uint32_t i = 0; i < list_len(list); i++)
+        if (list_len(tree_get(&list->items[i], "addresses")) == 0)
+            flaw_required(f, AT(AT_IX(AT(NULL, "endpoints"), i), "addresses"), "must contain at least 1 address");
     if (old)
-        check_immutable(FLAWS(c, out), AT(NULL, "addressType"), tree_get(obj, "addressType"),
-                        tree_get(old, "addressType"));
+        check_immutable(f, AT(NULL, "addressType"), type, tree_get(old, "addressType"));
 }
 
 const struct kind_rules rules_endpoint_slice = {endpoint_slice_defaults, NULL, NULL, endpoint_slice_validate, NULL};
@@ -269,15 +278,49 @@ static void network_policy_defaults(struct arena *a, struct tree *obj)
         tree_push(a, types, tree_of_str(STR("Egress")));
 }
 
+static void check_peer(struct flaws *f, const struct at *at, const struct tree *peer)
+{
+    const struct tree *block = tree_get(peer, "ipBlock");
+    bool selects = has(peer, "podSelector") || has(peer, "namespaceSelector");
+
+    selector_check(f, AT(at, "podSelector"), tree_get(peer, "podSelector"));
+    selector_check(f, AT(at, "namespaceSelector"), tree_get(peer, "namespaceSelector"));
+    if (!selects && !block)
+        flaw_required(f, at, "must specify a peer");
+    else if (selects && block)
+        flaw_forbidden(f, at, "may not specify both ipBlock and another peer");
+}
+
+static void check_traffic(struct flaws *f, const struct at *at, const struct tree *rules, const char *peers_name)
+{
+    static const char *const protocols[] = {"TCP", "UDP", "SCTP", NULL};
+
+    for (uint32_t i = 0; i < list_len(rules); i++) {
+        const struct tree *ports = tree_get(&rules->items[i], "ports"), *peers = tree_get(&rules->items[i], peers_name);
+
+        for (uint32_t j = 0; j < list_len(ports); j++) {
+            const struct at *here = AT_IX(AT(AT_IX(at, i), "ports"), j);
+
+            check_word(f, AT(here, "protocol"), tree_get(&ports->items[j], "protocol"), protocols);
+            if (has(&ports->items[j], "port"))
+                check_port_or_name(f, AT(here, "port"), tree_get(&ports->items[j], "port"));
+        }
+        for (uint32_t j = 0; j < list_len(peers); j++)
+            check_peer(f, AT_IX(AT_STR(AT_IX(at, i), str_c(peers_name)), j), &peers->items[j]);
+    }
+}
+
 static void network_policy_validate(struct rule_context *c, const struct tree *obj, const struct tree *old,
                                     struct causes *out)
 {
-    static const char *const types[] = {"Egress", "Ingress", NULL};
+    static const char *const types[] = {"Ingress", "Egress", NULL};
     struct flaws *f = FLAWS(c, out);
     const struct tree *spec = tree_get(obj, "spec"), *list = tree_get(spec, "policyTypes");
 
     (void)old;
     selector_check(f, AT(AT(NULL, "spec"), "podSelector"), tree_get(spec, "podSelector"));
+    check_traffic(f, AT(AT(NULL, "spec"), "ingress"), tree_get(spec, "ingress"), "from");
+    check_traffic(f, AT(AT(NULL, "spec"), "egress"), tree_get(spec, "egress"), "to");
     for (uint32_t i = 0; i < list_len(list); i++)
         check_word(f, AT_IX(AT(AT(NULL, "spec"), "policyTypes"), i), &list->items[i], types);
 }

@@ -78,7 +78,7 @@ static void check_node_selector(struct flaws *f, const struct at *at, const stru
         if (x && tree_equal(x, &was->items[i]))
             continue;
         flaw_invalid(f, at, json_sorted_text(f->a, now),
-                     "only additions are allowed to spec.nodeSelector (no mutations or deletions)");
+                     "only additions to spec.nodeSelector are allowed (no mutations or deletions)");
         return;
     }
 }
@@ -114,7 +114,6 @@ void pod_check_update(struct flaws *f, const struct tree *pod, const struct tree
     bool gated = list_len(tree_get(old_spec, "schedulingGates")) > 0;
     static const char *const free_fields[] = {"activeDeadlineSeconds", "tolerations", "schedulingGates"};
     static const char *const gated_fields[] = {"nodeSelector", "affinity"};
-    uint32_t flaws = f->out->list.n;
 
     if (!same_number(f, new_spec, old_spec, "containers", "containers") ||
         !same_number(f, new_spec, old_spec, "initContainers", "initContainers"))
@@ -124,8 +123,6 @@ void pod_check_update(struct flaws *f, const struct tree *pod, const struct tree
     check_gates(f, AT(spec, "schedulingGates"), new_spec, old_spec);
     if (gated)
         check_node_selector(f, AT(spec, "nodeSelector"), new_spec, old_spec);
-    if (f->out->list.n != flaws)
-        return;
 
     struct tree *rest = tree_copy(f->a, new_spec);
     copy_images(f->a, rest, old_spec, "containers");

@@ -49,7 +49,7 @@ static bool is_latest(str image)
 {
     size_t colon = image.n;
 
-    if (str_contains(image, STR("@")))
+    if (image.n == 0 || str_contains(image, STR("@")))
         return false;
     while (colon > 0 && image.p[colon - 1] != ':' && image.p[colon - 1] != '/')
         colon--;

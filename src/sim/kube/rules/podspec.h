@@ -20,8 +20,8 @@ void resources_check(struct flaws *f, const struct at *at, const struct tree *re
 void env_check(struct flaws *f, const struct at *at, const struct tree *env);
 void probes_check(struct flaws *f, const struct at *at, const struct tree *container, bool init);
 
-/* metav1.LabelSelector. */
-void selector_check(struct flaws *f, const struct at *at, const struct tree *selector);
+/* metav1.LabelSelector. False when there are flaws. */
+bool selector_check(struct flaws *f, const struct at *at, const struct tree *selector);
 /* Whether a selector that passes the checks selects these labels. An absent one selects nothing. */
 bool selector_selects(const struct tree *selector, const struct tree *labels);
 /* core/v1 NodeSelector: volumes use it too. */

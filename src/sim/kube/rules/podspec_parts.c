@@ -189,7 +189,8 @@ static void check_mode(struct flaws *f, const struct at *at, const struct tree *
     int64_t n;
 
     if (tree_to_i64(mode, &n) && (n < 0 || n > 0777))
-        flaw_invalid(f, at, json_sorted_text(f->a, mode), "must be a number between 0 and 0777 (octal), both inclusive");
+        flaw_invalid(f, at, json_sorted_text(f->a, mode),
+                     "must be a number between 0 and 0777 (octal), both inclusive");
 }
 
 static bool has_up(str path)

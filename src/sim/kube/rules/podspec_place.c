@@ -22,13 +22,15 @@ static void check_selector_term(struct flaws *f, const struct at *at, const stru
         check_label_value(f, AT_IX(AT(at, "values"), i), tree_str(&values->items[i]));
 }
 
-void selector_check(struct flaws *f, const struct at *at, const struct tree *selector)
+bool selector_check(struct flaws *f, const struct at *at, const struct tree *selector)
 {
     const struct tree *terms = tree_get(selector, "matchExpressions");
+    uint32_t flaws = f->out->list.n;
 
     check_labels(f, AT(at, "matchLabels"), tree_get(selector, "matchLabels"));
     for (uint32_t i = 0; i < list_len(terms); i++)
         check_selector_term(f, AT_IX(AT(at, "matchExpressions"), i), &terms->items[i]);
+    return f->out->list.n == flaws;
 }
 
 static const struct tree *label_of(const struct tree *labels, str key)

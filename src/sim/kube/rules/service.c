@@ -95,6 +95,24 @@ static bool read_ip(str s, uint32_t *ret)
     return true;
 }
 
+/* Four numbers; whatever has a colon passes for the newer form. */
+static bool is_ip(str s)
+{
+    uint32_t n = 0;
+    str part;
+
+    if (str_contains(s, STR(":")))
+        return true;
+    for (bool more = true; more; n++) {
+        int64_t v;
+
+        more = str_cut(s, '.', &part, &s);
+        if (!str_to_i64(part, &v) || v < 0 || v > 255)
+            return false;
+    }
+    return n == 4;
+}
+
 static void note_ports(struct taken *t, const struct tree *ports)
 {
     for (uint32_t i = 0; i < list_len(ports); i++) {
@@ -210,6 +228,29 @@ static void keep_allocated(struct arena *a, struct tree *spec, const struct tree
             keep(a, &ports->items[i], &old_ports->items[i], "nodePort");
 }
 
+/* … and goes when the new type has no use for it. */
+static void drop_unused(struct tree *spec, const struct tree *was)
+{
+    static const char *const addresses[] = {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy",
+                                            "internalTrafficPolicy"};
+    struct tree *ports = edit_at(spec, "ports");
+    const struct tree *old_ports = tree_get(was, "ports");
+    str type = tree_str(tree_get(spec, "type"));
+    bool outside = str_is(type, "NodePort") || str_is(type, "LoadBalancer");
+
+    for (size_t i = 0; str_is(type, "ExternalName") && i < ARRAY_LEN(addresses); i++)
+        if (same(tree_get(spec, addresses[i]), tree_get(was, addresses[i])))
+            tree_drop(spec, str_c(addresses[i]));
+    for (uint32_t i = 0; !outside && i < MIN(list_len(ports), list_len(old_ports)); i++)
+        if (same(tree_get(&ports->items[i], "nodePort"), tree_get(&old_ports->items[i], "nodePort")))
+            tree_drop(&ports->items[i], STR("nodePort"));
+    if (!outside && same(tree_get(spec, "externalTrafficPolicy"), tree_get(was, "externalTrafficPolicy")))
+        tree_drop(spec, STR("externalTrafficPolicy"));
+    if (!str_is(type, "LoadBalancer") &&
+        same(tree_get(spec, "allocateLoadBalancerNodePorts"), tree_get(was, "allocateLoadBalancerNodePorts")))
+        tree_drop(spec, STR("allocateLoadBalancerNodePorts"));
+}
+
 static void service_on_update(struct rule_context *c, struct tree *svc, const struct tree *old, str *ret_denied)
 {
     struct tree *spec;
@@ -218,14 +259,10 @@ static void service_on_update(struct rule_context *c, struct tree *svc, const st
     spec = edit_at(svc, "spec");
     if (c->sub || !spec)
         return;
-    if (str_is(tree_str(tree_get(spec, "type")), "ExternalName")) {
-        static const char *const gone[] = {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"};
-
-        for (size_t i = 0; i < ARRAY_LEN(gone); i++)
-            tree_drop(spec, str_c(gone[i]));
-        return;
-    }
-    keep_allocated(c->a, spec, tree_get(old, "spec"));
+    if (!same(tree_get(spec, "type"), tree_at(old, "spec", "type", NULL)))
+        drop_unused(spec, tree_get(old, "spec"));
+    if (!str_is(tree_str(tree_get(spec, "type")), "ExternalName"))
+        keep_allocated(c->a, spec, tree_get(old, "spec"));
     allocate(c, svc);
 }
 
@@ -296,12 +333,51 @@ static void check_address(struct rule_context *c, struct flaws *f, const struct 
     if (old_ip.n || str_is(ip, "None"))
         return;
     str value = json_sorted_text(c->a, tree_get(spec, "clusterIPs"));
-    if (!read_ip(ip, &n))
+    if (!is_ip(ip))
+        flaw_invalid(f, AT_IX(at, 0), json_quoted(c->a, ip),
+                     "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    else if (!read_ip(ip, &n))
         flaw_invalid(f, at, value,
                      "failed to allocate IP " STR_FMT ": the provided network does not match the current range",
                      STR_ARG(ip));
     else if (look_around(c, svc)->ip_taken)
         flaw_invalid(f, at, value, "failed to allocate IP " STR_FMT ": provided IP is already allocated", STR_ARG(ip));
+}
+
+static void check_node_ports(struct rule_context *c, struct flaws *f, const struct tree *svc)
+{
+    const struct tree *ports = tree_at(svc, "spec", "ports", NULL);
+    const struct taken *t = list_len(ports) ? look_around(c, svc) : NULL;
+
+    for (uint32_t i = 0; i < list_len(ports); i++) {
+        const struct tree *port = tree_get(&ports->items[i], "nodePort");
+        const struct at *at = AT(AT_IX(AT(AT(NULL, "spec"), "ports"), i), "nodePort");
+        int64_t n;
+
+        if (!tree_to_i64(port, &n))
+            continue;
+        if (n < FIRST_NODE_PORT || n >= FIRST_NODE_PORT + N_NODE_PORTS)
+            flaw_invalid(f, at, json_sorted_text(c->a, port),
+                         "provided port is not in the valid range. The range of valid ports is %d-%d", FIRST_NODE_PORT,
+                         FIRST_NODE_PORT + N_NODE_PORTS - 1);
+        else if (bit(t->ports, (uint32_t)(n - FIRST_NODE_PORT)))
+            flaw_invalid(f, at, json_sorted_text(c->a, port), "provided port is already allocated");
+    }
+}
+
+static void check_traffic(struct flaws *f, const struct at *at, const struct tree *spec)
+{
+    static const char *const policies[] = {"Cluster", "Local", NULL};
+    const struct tree *outer = tree_get(spec, "externalTrafficPolicy");
+    str type = tree_str(tree_get(spec, "type"));
+    bool outside = str_is(type, "NodePort") || str_is(type, "LoadBalancer") || list_len(tree_get(spec, "externalIPs"));
+
+    if (outer && !outside)
+        flaw_invalid(f, AT(at, "externalTrafficPolicy"), json_sorted_text(f->a, outer),
+                     "may only be set for externally-accessible services");
+    else
+        check_word(f, AT(at, "externalTrafficPolicy"), outer, policies);
+    check_word(f, AT(at, "internalTrafficPolicy"), tree_get(spec, "internalTrafficPolicy"), policies);
 }
 
 static void service_validate(struct rule_context *c, const struct tree *svc, const struct tree *old, struct causes *out)
@@ -326,8 +402,12 @@ static void service_validate(struct rule_context *c, const struct tree *svc, con
         if (has(&ports->items[i], "nodePort"))
             flaw_forbidden(f, AT(AT_IX(AT(at, "ports"), i), "nodePort"), "may not be used when `type` is 'ClusterIP'");
     check_same_ports(f, AT(at, "ports"), ports);
-    if (!c->sub)
-        check_address(c, f, svc, old);
+    check_traffic(f, at, spec);
+    if (c->sub || out->list.n)
+        return;
+    check_address(c, f, svc, old);
+    if (has_node_ports(spec))
+        check_node_ports(c, f, svc);
 }
 
 static const char *const service_selectable[] = {"spec.clusterIP", "spec.type", NULL};

@@ -72,7 +72,7 @@ static const struct view view_config_map_volume_source[] = {
     {"Name", "name", VIEW_STR, NULL},
     {"Items", "items", VIEW_LIST, view_key_to_path},
     {"DefaultMode", "defaultMode", VIEW_INT, NULL},
-    {"Optional", "optional", VIEW_BOOL, NULL},
+    {"Optional", "optional", VIEW_ANY, NULL},
     {0},
 };
 
@@ -248,7 +248,7 @@ static const struct view view_env_from_source[] = {
 static const struct view view_config_map_key_selector[] = {
     {"Name", "name", VIEW_STR, NULL},
     {"Key", "key", VIEW_STR, NULL},
-    {"Optional", "optional", VIEW_BOOL, NULL},
+    {"Optional", "optional", VIEW_ANY, NULL},
     {0},
 };
 

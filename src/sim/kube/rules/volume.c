@@ -185,6 +185,7 @@ static void pv_validate(struct rule_context *c, const struct tree *obj, const st
     struct flaws *f = FLAWS(c, out);
     const struct tree *spec = tree_get(obj, "spec"), *capacity = tree_get(spec, "capacity");
     const struct at *at = AT(NULL, "spec");
+    amount size;
 
     if (c->sub)
         return;
@@ -195,10 +196,15 @@ static void pv_validate(struct rule_context *c, const struct tree *obj, const st
         flaw_required(f, AT(at, "capacity"), "%s", "");
     if (!tree_get(capacity, "storage"))
         flaw_unsupported(f, AT(at, "capacity"), json_sorted_text(c->a, capacity), "\"storage\"");
+    else if (amount_of(tree_get(capacity, "storage"), &size) && size <= 0)
+        flaw_invalid(f, AT_IN(AT(at, "capacity"), STR("storage")),
+                     json_quoted(c->a, amount_text(c->a, tree_get(capacity, "storage"))), "must be greater than zero");
     check_word(f, AT(at, "persistentVolumeReclaimPolicy"), tree_get(spec, "persistentVolumeReclaimPolicy"), policies);
     if (tree_at(spec, "nodeAffinity", "required", NULL))
         node_selector_check(f, AT(AT(at, "nodeAffinity"), "required"), tree_at(spec, "nodeAffinity", "required", NULL));
     volume_source_check(f, at, spec, /* pv= */ true);
+    if (has(spec, "local") && !has(spec, "nodeAffinity"))
+        flaw_required(f, AT(at, "nodeAffinity"), "Local volume requires node affinity");
     check_word(f, AT(at, "volumeMode"), tree_get(spec, "volumeMode"), volume_modes);
     if (old)
         check_source_stays(f, spec, tree_get(old, "spec"));

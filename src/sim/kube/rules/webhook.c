@@ -52,6 +52,9 @@ static uint32_t n_dots(str s)
 
 static void webhook_validate(struct rule_context *c, const struct tree *obj, const struct tree *old, struct causes *out)
 {
+    static const char *const failure[] = {"Fail", "Ignore", NULL};
+    static const char *const match[] = {"Equivalent", "Exact", NULL};
+    static const char *const effects[] = {"None", "NoneOnDryRun", NULL};
     struct flaws *f = FLAWS(c, out);
     const struct tree *list = tree_get(obj, "webhooks");
 
@@ -66,8 +69,11 @@ static void webhook_validate(struct rule_context *c, const struct tree *obj, con
         else if (n_dots(name) < 2)
             flaw_invalid(f, AT(at, "name"), json_quoted(c->a, name),
                          "should be a domain with at least three segments separated by dots");
+        check_word(f, AT(at, "failurePolicy"), tree_get(w, "failurePolicy"), failure);
+        check_word(f, AT(at, "matchPolicy"), tree_get(w, "matchPolicy"), match);
         if (!has(w, "sideEffects"))
             flaw_required(f, AT(at, "sideEffects"), "must specify one of None, NoneOnDryRun");
+        check_word(f, AT(at, "sideEffects"), tree_get(w, "sideEffects"), effects);
         if (has(client, "url") == has(client, "service"))
             flaw_required(f, AT(at, "clientConfig"), "exactly one of url or service is required");
         if (list_len(tree_get(w, "admissionReviewVersions")) == 0)

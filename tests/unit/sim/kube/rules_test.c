@@ -278,6 +278,21 @@ static void check_cells(struct arena *a, str name, int64_t now_ms, const struct 
     expect(name, "cells", steady(a, compact_json(a, &cells)), compact_json(a, want));
 }
 
+static void check_columns(struct arena *a, str name, const struct kind *k, const struct tree *want)
+{
+    struct tree list = {.kind = TREE_LIST};
+
+    for (uint32_t i = 0; i < k->columns->n; i++) {
+        const struct column *c = &k->columns->columns[i];
+
+        tree_push(a, &list,
+                  tree_of_str(arena_printf(a, "%s: %s%s%s%s", c->name, c->type, c->format[0] ? ", " : "", c->format,
+                                           c->priority ? ", wide" : "")));
+        assert_true(c->description[0]);
+    }
+    expect(name, "columns", compact_json(a, &list), compact_json(a, want));
+}
+
 static void replay(struct arena *a, const struct tree *all, const struct tree *c)
 {
     const struct tree *create = tree_get(c, "create"), *update = tree_get(c, "update");
@@ -306,6 +321,8 @@ static void replay(struct arena *a, const struct tree *all, const struct tree *c
     expect(name, "changes", changes(a, before, answer.obj, known), tree_str(tree_get(c, "want")));
     if (tree_get(c, "cells"))
         check_cells(a, name, rc.now_ms, &k, answer.obj, tree_get(c, "cells"));
+    if (tree_get(c, "columns"))
+        check_columns(a, name, &k, tree_get(c, "columns"));
 }
 
 static void replay_file(const char *family)

@@ -1,4 +1,6 @@
 /* Workloads in a whole cluster, in virtual time: what their controllers make of them, and what they say about it. */
+#include <stdio.h>
+
 #include "support/check.h"
 #include "support/lab.h"
 
