@@ -6,6 +6,7 @@
 #include "data/json.h"
 #include "sim/kube/kube_int.h"
 #include "sim/kube/patch.h"
+#include "sim/kube/rules/rule.h"
 #include "sim/kube/schema.h"
 
 /* ---- what a client sent ---- */
@@ -30,7 +31,7 @@ static int by_key(const void *a, const void *b, void *ctx)
     return str_cmp(t->keys[*(const uint32_t *)a], t->keys[*(const uint32_t *)b]);
 }
 
-/* The object with its own members in order of their names, as a patched object is shown. */
+/* The object with its own members in order of their names, as a patched object of a built-in kind is shown. */
 static const struct tree *sorted_members(struct arena *a, struct tree *t)
 {
     uint32_t *order = arena_new_array(a, uint32_t, t->n);
@@ -52,7 +53,10 @@ static bool refuse_patched(struct write *w, str why)
     struct jw inner = {.out = &text}, outer = {.out = &quoted};
     struct kind nothing = {0};
 
-    jw_tree(&inner, sorted_members(w->a, w->obj));
+    if (w->kind->crd)
+        json_sorted(&inner, w->obj);
+    else
+        jw_tree(&inner, sorted_members(w->a, w->obj));
     jw_str(&outer, sb_view(&text));
     str value = sb_dup(&quoted, w->a);
     vec_push(&c.list,
