@@ -54,8 +54,8 @@ struct difference {
 };
 
 /* old NULL: everything is added, besides what an empty object of a built-in kind has. */
-struct difference typed_compare(struct arena *a, const struct schema *s, const struct tree *old,
-                                const struct tree *obj, const struct apply_options *o);
+struct difference typed_compare(struct arena *a, const struct schema *s, const struct tree *old, const struct tree *obj,
+                                const struct apply_options *o);
 
 /* The fields that a configuration speaks of; o NULL: also those that nobody can own. */
 const struct tree *typed_fields(struct arena *a, const struct schema *s, const struct tree *config,

@@ -197,8 +197,8 @@ static const struct tree *set_of(struct arena *a, struct field_node *root)
     return t.n ? arena_dup_array(a, struct tree, &t, 1) : &fields_none;
 }
 
-struct difference typed_compare(struct arena *a, const struct schema *s, const struct tree *old,
-                                const struct tree *obj, const struct apply_options *o)
+struct difference typed_compare(struct arena *a, const struct schema *s, const struct tree *old, const struct tree *obj,
+                                const struct apply_options *o)
 {
     static const struct tree blank = {.kind = TREE_MAP};
     struct compare c = {.a = a, .o = o};
