@@ -5,6 +5,7 @@
 #include "data/edit.h"
 #include "data/json.h"
 #include "data/reader.h"
+#include "sim/kube/patch_impl.h"
 
 #define MEMBER STR(".")
 
@@ -307,35 +308,27 @@ const struct tree *fields_below(const struct tree *set, str step)
 
 /* ---- text ---- */
 
-static int by_key(const void *a, const void *b, void *map)
-{
-    const struct tree *t = map;
-
-    return str_cmp(t->keys[*(const uint32_t *)a], t->keys[*(const uint32_t *)b]);
-}
-
 static void json_value(struct jw *w, const struct tree *t)
 {
     if (t->kind != TREE_MAP && t->kind != TREE_LIST) {
         jw_tree(w, t);
         return;
     }
-    uint32_t *order = xmalloc(sizeof(*order) * t->n);
-    for (uint32_t i = 0; i < t->n; i++)
-        order[i] = i;
-    if (t->kind == TREE_MAP) {
-        sort_stable(order, t->n, sizeof(*order), by_key, (void *)t);
-        jw_map(w);
-    } else {
+    if (t->kind == TREE_LIST) {
         jw_list(w);
-    }
-    for (uint32_t i = 0; i < t->n; i++) {
-        if (t->kind == TREE_MAP)
+        for (uint32_t i = 0; i < t->n; i++)
+            json_value(w, &t->items[i]);
+    } else {
+        uint32_t *order = keys_in_order(t);
+
+        jw_map(w);
+        for (uint32_t i = 0; i < t->n; i++) {
             jw_key_str(w, t->keys[order[i]]);
-        json_value(w, &t->items[order[i]]);
+            json_value(w, &t->items[order[i]]);
+        }
+        free(order);
     }
     jw_end(w);
-    free(order);
 }
 
 void fields_json(struct sb *out, const struct tree *t)

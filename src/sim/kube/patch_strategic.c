@@ -405,7 +405,7 @@ static bool merge_ordered(struct smp *m, const struct schema *s, struct tree *ta
                           const struct tree *order)
 {
     struct tree *had, *more, none = {.kind = TREE_LIST};
-    const struct schema *f;
+    const struct schema *f = NULL;
     str key;
 
     if (!directive_field(directive, &key))

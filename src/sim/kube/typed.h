@@ -18,6 +18,12 @@ enum shape { SHAPE_LEAF, SHAPE_MAP, SHAPE_SET, SHAPE_KEYED };
 /* Of a value, by the schema or by itself. A value of the wrong type is a leaf; null has the shape that its schema says. */
 enum shape shape_of(const struct schema *s, const struct tree *t);
 
+/* Absent, null or without members: such a value is compared and merged in one piece. */
+static inline bool typed_hollow(const struct tree *t)
+{
+    return !t || t->n == 0;
+}
+
 /* A schema of whole objects, with metadata as all objects have it. */
 const struct schema *typed_object(struct arena *a, const struct schema *s);
 
