@@ -161,6 +161,7 @@ static void check_string(struct check *c, const struct schema *s, const struct t
 {
     int64_t length = s->min_length >= 0 || s->max_length >= 0 ? (int64_t)utf8_count(t->text) : 0;
 
+    /* quirk: of length and pattern a server names the first that is wrong */
     if (s->max_length >= 0 && length > s->max_length)
         cause_too_long(c->out, here(c), (uint32_t)MIN(s->max_length, UINT32_MAX));
     else if (s->min_length >= 0 && length < s->min_length)
