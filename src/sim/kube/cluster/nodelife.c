@@ -239,6 +239,25 @@ static void sync_taints(struct nodelife *p, const struct object *o, struct arena
     }
 }
 
+/* The labels of old for architecture and system follow those of today. */
+static void sync_labels(struct nodelife *p, const struct object *o, struct arena *a)
+{
+    static const char *const keys[][2] = {{"kubernetes.io/arch", "beta.kubernetes.io/arch"},
+                                          {"kubernetes.io/os", "beta.kubernetes.io/os"}};
+    struct tree *t = NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        str value = object_label(o, str_c(keys[i][0]));
+
+        if (value.n == 0 || str_eq(value, object_label(o, str_c(keys[i][1]))))
+            continue;
+        t = t ? t : kube_tree(a, o);
+        tree_set_str(a, tree_path(a, t, "metadata", "labels", NULL), keys[i][1], arena_strdup(a, value));
+    }
+    if (t)
+        cluster_update(p->c, p->c->kinds.node, NULL, t);
+}
+
 static void on_node_work(void *ctx, str name)
 {
     struct nodelife *p = ctx;
@@ -255,6 +274,9 @@ static void on_node_work(void *ctx, str name)
     n->registered = true;
     if (is_dead(p, n))
         mark_unknown(p, o, a);
+    o = kube_get(c->k, c->kinds.node, (str){0}, name);
+    if (o)
+        sync_labels(p, o, a);
     o = kube_get(c->k, c->kinds.node, (str){0}, name);
     if (o)
         sync_taints(p, o, a);

@@ -243,7 +243,7 @@ void sched_daemon(struct sched *s, const struct tree *pod, void (*fn)(void *ctx,
                   void *ctx)
 {
     arena_reset(s->tmp);
-    struct shape *p = shape_of(s, pod);
+    struct shape *p = pod_shape(s, pod);
 
     for (uint32_t i = 0; i < s->order.n; i++) {
         const struct snode *n = &s->nodes.v[s->order.v[i]];

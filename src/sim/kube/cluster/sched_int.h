@@ -230,7 +230,7 @@ struct sched {
 };
 
 /* sched_shape.c */
-struct shape *shape_of(struct sched *s, const struct tree *pod);
+struct shape *pod_shape(struct sched *s, const struct tree *pod);
 void shape_unref(struct sched *s, struct shape *p);
 bool node_terms_match(const struct sched *s, const struct node_term *t, uint32_t n, const struct snode *node);
 bool shape_fits_labels(const struct sched *s, const struct shape *p, const struct snode *n);

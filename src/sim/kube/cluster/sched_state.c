@@ -27,7 +27,8 @@ static void amounts_add(struct snode *n, const struct amounts *from, int sign)
         if (k == to->n_ext) {
             struct extended *more = arena_new_array(n->a, struct extended, k + 1);
 
-            memcpy(more, to->ext, k * sizeof(*more));
+            if (k)
+                memcpy(more, to->ext, k * sizeof(*more));
             more[k] = (struct extended){.name = from->ext[i].name};
             to->ext = more;
             to->n_ext++;
@@ -358,7 +359,7 @@ unsigned sched_pod(struct sched *s, str uid, const struct tree *t)
     bool is_new = !p;
     if (is_new)
         p = pod_new(s, uid);
-    struct shape *shape = shape_of(s, t);
+    struct shape *shape = pod_shape(s, t);
     bool leaving = tree_get(tree_get(t, "metadata"), "deletionTimestamp") != NULL, over = phase_is_over(t);
     sym fixed = decode_sym(s, tree_at(t, "spec", "nodeName", NULL));
     uint32_t was_on = p->node;

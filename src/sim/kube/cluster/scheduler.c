@@ -234,7 +234,7 @@ static void write_failure(struct scheduler *p, struct pod_entry *e, const struct
         tree_set_str(a, status, "nominatedNodeName", v->nominated);
         changed = true;
     }
-    kube_event(c->k, e->o, COMPONENT, "Warning", "FailedScheduling", v->message);
+    cluster_event(c, e->o, COMPONENT, "Warning", "FailedScheduling", STR_FMT, STR_ARG(v->message));
     if (changed)
         cluster_update(c, c->kinds.pod, "status", t);
 }

@@ -362,6 +362,8 @@ static void stateful_set_defaults(struct arena *a, struct tree *obj)
     for (uint32_t i = 0; i < list_len(claims); i++) {
         struct tree *claim = &claims->items[i];
 
+        if (claim->kind != TREE_MAP)
+            continue;
         tree_set_str(a, claim, "apiVersion", STR("v1"));
         tree_set_str(a, claim, "kind", STR("PersistentVolumeClaim"));
         claim_spec_defaults(a, tree_sub(a, claim, "spec"));

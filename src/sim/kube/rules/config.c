@@ -232,13 +232,6 @@ static const struct column resource_quota_columns[] = {
     COLUMN_AGE,
 };
 
-static int by_key(const void *x, const void *y, void *ctx)
-{
-    const struct tree *map = ctx;
-
-    return str_cmp(map->keys[*(const uint32_t *)x], map->keys[*(const uint32_t *)y]);
-}
-
 /* What the controller has counted so far; limits apart from the rest. */
 static void cell_quota(struct cells *c, const struct tree *obj, bool limits)
 {

@@ -132,12 +132,6 @@ static const struct column node_columns[] = {
     {"Container-Runtime", "string", "", "Container runtime and its version", 1},
 };
 
-static int by_text(const void *x, const void *y, void *ctx)
-{
-    (void)ctx;
-    return str_cmp(*(const str *)x, *(const str *)y);
-}
-
 static void cell_roles(struct cells *c, const struct tree *labels)
 {
     const str prefix = STR("node-role.kubernetes.io/");

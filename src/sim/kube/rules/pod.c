@@ -5,7 +5,6 @@
 #include "model/duration.h"
 #include "sim/kube/rules/podspec.h"
 #include "sim/kube/rules/rules.h"
-#include "sim/kube/rules/view.h"
 
 /* ---- defaults ---- */
 

@@ -175,7 +175,7 @@ static void allocate_ports(struct arena *a, const struct tree *svc, struct tree 
 
     note_ports(t, ports);
     for (uint32_t i = 0; i < list_len(ports); i++) {
-        if (has(&ports->items[i], "nodePort"))
+        if (ports->items[i].kind != TREE_MAP || has(&ports->items[i], "nodePort"))
             continue;
         for (uint32_t tries = 0; tries < N_NODE_PORTS && bit(t->ports, at); tries++)
             at = (at + 1) % N_NODE_PORTS;
@@ -191,7 +191,7 @@ static void allocate(struct rule_context *c, struct tree *svc)
 
     if (!spec || str_is(tree_str(tree_get(spec, "type")), "ExternalName"))
         return;
-    if (!has(spec, "clusterIP") && has(spec, "clusterIPs"))
+    if (!has(spec, "clusterIP") && list_len(tree_get(spec, "clusterIPs")))
         tree_set(c->a, spec, "clusterIP", tree_get(spec, "clusterIPs")->items[0]);
     if (is_empty(tree_get(spec, "clusterIP")))
         tree_set_str(c->a, spec, "clusterIP", free_ip(c->a, svc, t));
