@@ -52,7 +52,7 @@ static bool fn_dyn(struct cel_run *r UNUSED, const struct cel_value *args, uint3
 static bool conversion_error(struct cel_run *r, const struct cel_value *v, const char *to)
 {
     if (v->kind == CEL_STRING)
-        return cel_fail(r, "type conversion error: '%.*s' is no %s", (int)MIN(v->s.n, (size_t)100), v->s.p, to);
+        return cel_fail(r, "type conversion error from 'string' to '%s'", to);
     return cel_no_overload(r);
 }
 

@@ -80,6 +80,8 @@ static void head_complete(struct wire *w)
     vec_fini(&list);
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): the types of these two are libcurl's */
+
 static size_t on_header(char *p, size_t size, size_t n, void *ctx)
 {
     struct wire *w = ctx;
@@ -119,6 +121,8 @@ static size_t on_write(char *p, size_t size, size_t n, void *ctx)
     http_call_data(w->call, (str){p, size * n});
     return w->call ? size * n : 0;
 }
+
+/* NOLINTEND(readability-non-const-parameter) */
 
 static size_t on_read(char *p, size_t size, size_t n, void *ctx)
 {

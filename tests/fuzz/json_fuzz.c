@@ -1,15 +1,30 @@
 /* Bytes as JSON: through the reader, and whole. What was read must be in order, and must survive being written as
  * JSON and as YAML and read again. */
+#include "data/edit.h"
+#include "data/json.h"
+#include "data/json_own.h"
 #include "data/reader.h"
 #include "roundtrip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The reader of our own texts sees the same. */
+static void own_roundtrip(const struct tree *t)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+    struct sb b = {0};
+
+    jw_tree(&(struct jw){.out = &b}, t);
+    assert(tree_equal(t, json_read_own(a, sb_view(&b))));
+    sb_fini(&b);
+}
 
 static void look(const struct tree *t)
 {
     if (!tree_is_sound(t))
         return;
     tree_roundtrip(t, false, 0);
+    own_roundtrip(t);
     tree_roundtrip(t, false, 2);
     tree_roundtrip(t, true, 2);
 }

@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct err e = {0};
     struct sb b = {0};
 
-    if (!selector_parse_query(a, t, (str){(const char *)data, size}, &s, &e)) {
+    if (!selector_parse(a, t, (str){(const char *)data, size}, &s, &e)) {
         assert(e.kind == ERR_INVALID && e.msg[0]);
         return 0;
     }
@@ -79,14 +79,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             sb_char(&b, ',');
         print_expr(&b, t, &s.exprs[i]);
     }
-    assert(selector_parse_query(a, t, sb_view(&b), &again, &e));
+    assert(selector_parse(a, t, sb_view(&b), &again, &e));
     assert(again.n_exprs == s.n_exprs);
     for (uint32_t i = 0; i < s.n_exprs; i++)
         same_expr(&s.exprs[i], &again.exprs[i]);
 
     lset_id labels = labels_for(a, t, &s);
-    assert(selector_matches_object(&s, t, labels) == selector_matches_object(&again, t, labels));
-    assert(s.n_exprs != 0 || selector_matches_object(&s, t, (lset_id){0}));
+    assert(selector_matches(&s, t, labels) == selector_matches(&again, t, labels));
+    assert(s.n_exprs != 0 || selector_matches(&s, t, (lset_id){0}));
     sb_fini(&b);
     return 0;
 }

@@ -225,8 +225,7 @@ static void run(void *arg)
             r->rv = 0;
         if (listed || r->stream_list)
             listed = watch(r);
-        if (!listed)
-            fiber_sleep_us(r->world, SECOND_US / 2);
+        fiber_sleep_us(r->world, SECOND_US / 2); /* whatever it was: not at once */
     }
     r->stopped = true;
 }

@@ -21,9 +21,14 @@ struct cluster_options {
     int64_t lease_renew_ms; /* 0: 10 s */
     int64_t node_grace_ms;  /* without a lease: NotReady; 0: 40 s */
     bool no_scheduler, no_workloads;
+    bool no_events;              /* nobody in the cluster records events: they are most of what a busy one writes */
+    bool container_events;       /* Pulled, Created, Started and Killing, as kubelets record them for `kubectl describe` */
+    const char *kubelet_version; /* NULL: "v1.36.3" */
+    const char *root_ca;         /* PEM, for the ConfigMap kube-root-ca.crt of every namespace; NULL: it is empty */
 };
 
 struct cluster *cluster_new(struct kube *k, const struct cluster_options *o);
+/* Right before kube_free(): the API server must not be written to any more. */
 void cluster_free(struct cluster *c);
 
 /* A machine that boots and joins: after boot_ms its kubelet creates the Node. A Node that somebody else creates gets a kubelet

@@ -1,14 +1,15 @@
-/* Bodies: JSON or YAML into trees, and whether an object is what the path says it is. The sentences are those of the real server. */
+/* Bodies: JSON, YAML or protobuf into trees, and whether an object is what the path says it is. The sentences are those of the real server. */
 #include "sim/kube/front_int.h"
 
 #include <strings.h>
 
 #include "data/edit.h"
 #include "data/reader.h"
+#include "sim/kube/protobuf.h"
 
 #define SUMMARY 128u /* bytes of a body that an error shows */
 
-enum body_format { BODY_JSON, BODY_YAML, BODY_UNKNOWN };
+enum body_format { BODY_JSON, BODY_YAML, BODY_PROTOBUF, BODY_UNKNOWN };
 
 static enum body_format format_of(const struct request *r)
 {
@@ -20,6 +21,8 @@ static enum body_format format_of(const struct request *r)
         return BODY_JSON;
     if (type.n == 16 && strncasecmp(type.p, "application/yaml", 16) == 0)
         return BODY_YAML;
+    if (type.n == sizeof(PROTOBUF_TYPE) - 1 && strncasecmp(type.p, PROTOBUF_TYPE, type.n) == 0)
+        return BODY_PROTOBUF;
     return BODY_UNKNOWN;
 }
 
@@ -79,7 +82,12 @@ bool body_parse(struct request *r, str kind, struct tree **ret, struct status *s
     if (f == BODY_UNKNOWN)
         return status_bad_request(r->a, st, 415,
                                   "the body of the request was in an unknown format - accepted media types include: "
-                                  "application/json, application/yaml");
+                                  "application/json, application/yaml, " PROTOBUF_TYPE);
+    if (f == BODY_PROTOBUF) {
+        struct err e = {0};
+
+        return protobuf_decode(r->a, r->x->body, ret, &e) || status_bad_request(r->a, st, 400, "%s", e.msg);
+    }
     if (parse(r, f == BODY_YAML, ret, &why) && (*ret)->kind == TREE_MAP)
         return true;
     what = summary(r->a, r->x->body);

@@ -2,7 +2,7 @@
  *
  * In the order of a request: front.c (the way in, who asks), front_route.c (what the path names), front_query.c (options),
  * front_accept.c (which form the client wants), then one of front_list.c (with front_past.c), front_watch.c, front_write.c, front_sub.c, front_logs.c,
- * front_token.c, front_review.c, front_discovery.c, front_misc.c; front_body.c reads bodies, front_reply.c and front_table.c write answers.
+ * front_token.c, front_review.c, front_discovery.c, front_openapi.c, front_misc.c; front_body.c reads bodies, front_reply.c and front_table.c write answers.
  */
 #pragma once
 
@@ -84,10 +84,8 @@ struct token {
 
 /* A document that is the same until a custom kind comes or goes. */
 struct document {
-    char *path;
-    char *text;
-    size_t n;
-    char *etag;
+    char *path, *etag;
+    struct sb text;
 };
 
 struct front {

@@ -197,7 +197,7 @@ void meta_update(struct arena *a, struct tree *meta, const struct tree *old);
 /* 400 when metadata is not made of the right types. */
 bool meta_decodes(struct arena *a, const struct kind *kind, struct tree *obj, struct status *st);
 void meta_validate(struct causes *out, const struct kind *kind, const struct tree *meta);
-void meta_validate_update(struct causes *out, const struct tree *meta, const struct tree *old);
+void meta_validate_update(struct causes *out, const struct kind *kind, const struct tree *meta, const struct tree *old);
 bool meta_is_subdomain(str s);
 bool meta_is_qualified(str s, struct causes *out, str field); /* label keys; out may be NULL */
 /* What is wrong with a label value; NULL: nothing. */

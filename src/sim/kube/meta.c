@@ -40,8 +40,8 @@ static str generate_name(struct world *w, struct arena *a, str prefix)
 
 void meta_create(struct kube *k, struct arena *a, const struct kind *kind, struct tree *meta)
 {
-    static const char *const none[] = {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion",
-                                       "generation"};
+    static const char *const none[] = {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
+                                       "resourceVersion"};
     str prefix = tree_str(tree_get(meta, "generateName"));
 
     for (size_t i = 0; i < ARRAY_LEN(none); i++)

@@ -196,6 +196,30 @@ static void check_annotations(struct causes *out, const struct tree *t)
 
 /* ---- owners, finalizers ---- */
 
+/* As Go prints them: what must be there is there, if only empty. */
+static const struct tree *owner_shown(struct arena *a, const struct tree *o)
+{
+    static const char *const must[] = {"apiVersion", "kind", "name", "uid"}, *const may[] = {"controller",
+                                                                                             "blockOwnerDeletion"};
+    struct tree *t = tree_new_map(a);
+
+    for (size_t i = 0; i < ARRAY_LEN(must); i++)
+        tree_set_str(a, t, must[i], tree_str(tree_get(o, must[i])));
+    for (size_t i = 0; i < ARRAY_LEN(may); i++)
+        if (tree_get(o, may[i]))
+            tree_set(a, t, may[i], *tree_get(o, may[i]));
+    return t;
+}
+
+static str owners_shown(struct arena *a, const struct tree *owners)
+{
+    struct tree *list = tree_new_list(a);
+
+    for (uint32_t i = 0; i < owners->n; i++)
+        (void)tree_push(a, list, *owner_shown(a, &owners->items[i]));
+    return json_of(a, list);
+}
+
 static void check_owner(struct causes *out, const struct tree *o)
 {
     static const char *const must[] = {"kind", "name", "uid"};
@@ -209,7 +233,7 @@ static void check_owner(struct causes *out, const struct tree *o)
         if (tree_str(tree_get(o, must[i])).n == 0)
             refuse(out, arena_printf(out->a, "metadata.ownerReferences.%s", must[i]), STR(""), "must not be empty");
     if (str_is(api, "v1") && str_is(tree_str(tree_get(o, "kind")), "Event"))
-        cause_invalid(out, STR("metadata.ownerReferences"), json_of(out->a, o),
+        cause_invalid(out, STR("metadata.ownerReferences"), json_of(out->a, owner_shown(out->a, o)),
                       "/v1, Kind=Event is disallowed from being an owner");
 }
 
@@ -225,7 +249,7 @@ static void check_owners(struct causes *out, const struct tree *owners)
             continue;
         if (first)
             cause_invalid(
-                out, STR("metadata.ownerReferences"), json_of(out->a, owners),
+                out, STR("metadata.ownerReferences"), owners_shown(out->a, owners),
                 "Only one reference can have Controller set to true. Found \"true\" in references for " STR_FMT
                 "/" STR_FMT " and " STR_FMT "/" STR_FMT,
                 STR_ARG(tree_str(tree_get(first, "kind"))), STR_ARG(tree_str(tree_get(first, "name"))),
@@ -285,10 +309,11 @@ static void check_name(struct causes *out, const struct kind *kind, str field, s
         text.p = masked;
     }
     bool label = kind->naming == NAMES_LABEL;
+    const char *label_rule = is_subdomain_text(text) ? "must not contain dots" : LABEL_RULE;
     if (name.n > (label ? LABEL_MAX : SUBDOMAIN_MAX))
         refuse(out, field, name, label ? "must be no more than 63 characters" : "must be no more than 253 characters");
     if (label ? !is_label_text(text) : !is_subdomain_text(text))
-        refuse(out, field, name, label ? LABEL_RULE : SUBDOMAIN_RULE);
+        refuse(out, field, name, label ? label_rule : SUBDOMAIN_RULE);
 }
 
 void meta_validate(struct causes *out, const struct kind *kind, const struct tree *meta)
@@ -368,7 +393,7 @@ static bool same_value(const struct tree *a, const struct tree *b)
     return false;
 }
 
-void meta_validate_update(struct causes *out, const struct tree *meta, const struct tree *old)
+static void check_update(struct causes *out, const struct tree *meta, const struct tree *old)
 {
     static const char *const fixed[] = {"name", "namespace", "uid", "deletionTimestamp", "deletionGracePeriodSeconds"};
 
@@ -384,6 +409,22 @@ void meta_validate_update(struct causes *out, const struct tree *meta, const str
     check_labels(out, tree_get(meta, "labels"));
     check_annotations(out, tree_get(meta, "annotations"));
     check_owners(out, tree_get(meta, "ownerReferences"));
+}
+
+/* quirk: a real server looks at everything twice, as at a new object and as at a change, and says so each time. */
+void meta_validate_update(struct causes *out, const struct kind *kind, const struct tree *meta, const struct tree *old)
+{
+    uint32_t before = out->list.n;
+
+    check_update(out, meta, old);
+    check_finalizers(out, kind, tree_get(meta, "finalizers"));
+    if (out->list.n == before)
+        return;
+    out->list.n = before;
+    for (int i = 0; i < 2; i++)
+        check_update(out, meta, old);
+    for (int i = 0; i < 2; i++)
+        meta_validate(out, kind, meta);
 }
 
 /* ---- types ---- */
@@ -428,6 +469,15 @@ static bool mismatch(struct arena *a, const struct kind *kind, const struct tree
                               kind->crd ? "" : "metadata", field[0] && !kind->crd ? "." : "", field, type);
 }
 
+static bool bad_time(struct arena *a, const struct kind *kind, str text, struct status *st)
+{
+    return status_bad_request(
+        a, st, 400,
+        STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT ": parsing time \"" STR_FMT
+                "\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"" STR_FMT "\" as \"2006\"",
+        STR_ARG(kind->name), STR_ARG(kind->version), STR_ARG(kind->name), STR_ARG(text), STR_ARG(text));
+}
+
 static bool each_is(const struct tree *t, enum tree_kind kind, const struct tree **ret_bad)
 {
     for (uint32_t i = 0; i < t->n; i++)
@@ -451,9 +501,9 @@ static bool member_decodes(struct arena *a, const struct kind *kind, const struc
     case WHOLE:
         return tree_to_i64(t, &v) || mismatch(a, kind, t, name, "int64", st);
     case TIME:
-        if (t->kind == TREE_STRING && time_parse_rfc3339(t->text, &v, &e))
-            return true;
-        return mismatch(a, kind, t, name, "v1.Time", st);
+        if (t->kind != TREE_STRING)
+            return mismatch(a, kind, t, name, "v1.Time", st);
+        return time_parse_rfc3339(t->text, &v, &e) || bad_time(a, kind, t->text, st);
     case TEXT_MAP:
         return (t->kind == TREE_MAP && each_is(t, TREE_STRING, &bad)) ||
                mismatch(a, kind, bad, name, bad == t ? "map[string]string" : "string", st);

@@ -180,6 +180,7 @@ static const struct object *begin_emptying(struct removal *r)
 
 /* ---- the whole of it ---- */
 
+/* The answer is what is left of it, or was there last. */
 static const struct object *carry_out(struct removal *r)
 {
     const struct object *old = r->old;
@@ -198,14 +199,11 @@ static const struct object *carry_out(struct removal *r)
             mark(r, 0, true);
         old = write_revision(r->k, r->a, old, r->obj);
     }
-    if (how == AT_ONCE && !old->deleted_ms) {
-        kube_commit_removal(r->k, old);
-        return NULL;
-    }
-    if (!remove_is_due(r->k, old->kind, r->obj))
+    if (old->deleted_ms && !remove_is_due(r->k, old->kind, r->obj))
         return old;
+    object_ref(old);
     kube_commit_removal(r->k, old);
-    return NULL;
+    return kube_lend(r->k, old);
 }
 
 bool kube_delete_as(struct kube *k, struct arena *a, const struct kind *kind, str ns, str name,
@@ -225,10 +223,6 @@ bool kube_delete_as(struct kube *k, struct arena *a, const struct kind *kind, st
     if (!o || !o->dry_run) {
         r.obj = object_tree(a, old);
         left = carry_out(&r);
-    }
-    if (!left) { /* it is gone: the answer is what was there */
-        object_ref(old);
-        left = kube_lend(k, old);
     }
     if (ret)
         *ret = left;

@@ -7,6 +7,8 @@
 
 /* All bounds absent. */
 struct schema *schema_new(struct arena *a, enum schema_type type);
+/* A built-in type by its name; NULL when there is none. */
+const struct schema *schema_type(str name);
 const char *schema_type_name(enum schema_type t); /* "integer", as in OpenAPI; "" for none */
 /* "spec.taints[2].key": adds to the path; the answer is what to cut it back to. */
 size_t path_field(struct sb *path, str name);

@@ -156,16 +156,18 @@ static void check_enum(struct check *c, const struct schema *s, const struct tre
     sb_fini(&list);
 }
 
+/* The first complaint only. */
 static void check_string(struct check *c, const struct schema *s, const struct tree *t)
 {
     int64_t length = s->min_length >= 0 || s->max_length >= 0 ? (int64_t)utf8_count(t->text) : 0;
 
+    /* quirk: of length and pattern a server names the first that is wrong */
     if (s->max_length >= 0 && length > s->max_length)
         cause_too_long(c->out, here(c), (uint32_t)MIN(s->max_length, UINT32_MAX));
-    if (s->min_length >= 0 && length < s->min_length)
+    else if (s->min_length >= 0 && length < s->min_length)
         cause_invalid(c->out, here(c), json_text(c->a, t), STR_FMT " in body should be at least %lld chars long",
                       STR_ARG(here(c)), (long long)s->min_length);
-    if (s->regex && !regex_matches(s->regex, t->text))
+    else if (s->regex && !regex_matches(s->regex, t->text))
         cause_invalid(c->out, here(c), json_text(c->a, t), STR_FMT " in body should match '" STR_FMT "'",
                       STR_ARG(here(c)), STR_ARG(s->pattern));
 }

@@ -300,7 +300,7 @@ static void conversions(void **state UNUSED)
     static const struct expectation x[] = {
         {"int('42')", "42"},
         {"int('-1')", "-1"},
-        {"int('4x')", "error: type conversion error: '4x' is no int"},
+        {"int('4x')", "error: type conversion error from 'string' to 'int'"},
         {"int(3.9)", "3"},
         {"int(1e30)", "error: integer overflow"},
         {"int(7u)", "7"},
@@ -316,7 +316,7 @@ static void conversions(void **state UNUSED)
         {"string(b'abc')", "'abc'"},
         {"bytes('abc')", "b'abc'"},
         {"bool('true')", "true"},
-        {"bool('yes')", "error: type conversion error: 'yes' is no bool"},
+        {"bool('yes')", "error: type conversion error from 'string' to 'bool'"},
         {"type(1)", "type int"},
         {"type(1) == int", "true"},
         {"type([]) == list && type({}) == map && type(null) == null_type", "true"},

@@ -280,7 +280,8 @@ static void crowded_fiber(void *arg)
 
     for (int i = 0; i < 2; i++)
         held[i] = http_start(s->p->client, &never, &ev);
-    fiber_sleep_us(s->p->client, 50 * MS);
+    for (int i = 0; i < 10000 && s->open.n < 2; i++)
+        fiber_sleep_us(s->p->client, MS);
     check_u64("both are in", s->open.n, 2);
     r.timeout_us = 50 * MS;
     check_true("no room for a third", !http_fetch(s->p->client, &r, s->p->arena, &got, &e));

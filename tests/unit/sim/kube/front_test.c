@@ -128,7 +128,8 @@ static const struct {
      "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: unexpected "
      "end of JSON input ({\"metadata\":{\"name\":\"b\"})"},
     {"a body of an unknown type", "POST", CM, "Content-Type: text/plain", "{}", 415,
-     "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml"},
+     "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, "
+     "application/vnd.kubernetes.protobuf"},
     {"another kind", "POST", CM, JSON_BODY, "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"a\"}}", 400,
      "Secret in version \"v1\" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown "
      "conversion"},

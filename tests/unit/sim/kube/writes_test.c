@@ -83,9 +83,7 @@ static const struct {
     {"configmaps", "{metadata: {name: c, ownerReferences: [{apiVersion: v1, kind: Pod, name: a, uid: ''}]}}",
      "422 Invalid: ConfigMap \"c\" is invalid: metadata.ownerReferences.uid: Invalid value: \"\": must not be empty"},
     {"namespaces", "{metadata: {name: a.b}}",
-     "422 Invalid: Namespace \"a.b\" is invalid: metadata.name: Invalid value: \"a.b\": a lowercase RFC 1123 label must "
-     "consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. "
-     "'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"},
+     "422 Invalid: Namespace \"a.b\" is invalid: metadata.name: Invalid value: \"a.b\": must not contain dots"},
     {"roles", "{metadata: {name: 'a/b'}}",
      "422 Invalid: Role.rbac.authorization.k8s.io \"a/b\" is invalid: metadata.name: Invalid value: \"a/b\": may not "
      "contain '/'"},

@@ -1,0 +1,570 @@
+/* The scheduler around sched.h: feeds it, keeps the queue of pods that want a node, and writes decisions down.
+ *
+ * A pod that wants a node is active (in a heap, by priority and time), parked (something has to happen first), backing off (woken too early), or
+ * binding (decided, its volumes are not there yet). Waiting times of all kinds are one work queue by uid. */
+#include "sim/kube/cluster/sched.h"
+
+#include "base/map.h"
+#include "sim/kube/cluster/fields.h"
+#include "sim/kube/cluster/parts.h"
+
+#define COMPONENT "default-scheduler"
+#define BATCH 64 /* decisions per turn of the loop */
+#define BACKOFF_US 1000000ll
+#define MAX_BACKOFF_US 10000000ll
+#define PATIENCE_US 300000000ll /* a parked pod is tried again after so long, whatever happens */
+#define BIND_TIMEOUT_US 600000000ll
+
+enum place { PLACE_ACTIVE, PLACE_PARKED, PLACE_BINDING };
+
+struct wanting {
+    str uid; /* first: the key */
+    enum place place;
+    int32_t priority;
+    uint32_t attempts, at; /* at: in the heap or the list of its place */
+    uint64_t seq;          /* order of arrival */
+    int64_t failed_us;
+    unsigned wakes_on;
+    str node; /* PLACE_BINDING; on the heap */
+};
+
+struct scheduler {
+    struct cluster *c;
+    struct sched *core;
+    bool decides;
+    struct table by_uid;
+    VEC(struct wanting *) active; /* heap */
+    VEC(struct wanting *) parked, binding;
+    struct work *waits, *binds;
+    struct timer run;
+    uint64_t seq;
+};
+
+struct sched *scheduler_state(struct scheduler *p)
+{
+    return p->core;
+}
+
+/* ---- the heap of active pods ---- */
+
+static bool goes_first(const struct wanting *a, const struct wanting *b)
+{
+    return a->priority != b->priority ? a->priority > b->priority : a->seq < b->seq;
+}
+
+static void heap_put(struct scheduler *p, uint32_t at, struct wanting *w)
+{
+    p->active.v[at] = w;
+    w->at = at;
+}
+
+static void heap_up(struct scheduler *p, uint32_t at)
+{
+    struct wanting *w = p->active.v[at];
+
+    for (; at > 0 && goes_first(w, p->active.v[(at - 1) / 2]); at = (at - 1) / 2)
+        heap_put(p, at, p->active.v[(at - 1) / 2]);
+    heap_put(p, at, w);
+}
+
+static void heap_down(struct scheduler *p, uint32_t at)
+{
+    struct wanting *w = p->active.v[at];
+
+    for (uint32_t child; (child = 2 * at + 1) < p->active.n; at = child) {
+        if (child + 1 < p->active.n && goes_first(p->active.v[child + 1], p->active.v[child]))
+            child++;
+        if (!goes_first(p->active.v[child], w))
+            break;
+        heap_put(p, at, p->active.v[child]);
+    }
+    heap_put(p, at, w);
+}
+
+static void heap_remove(struct scheduler *p, struct wanting *w)
+{
+    uint32_t at = w->at;
+    struct wanting *last = p->active.v[--p->active.n];
+
+    if (last == w)
+        return;
+    heap_put(p, at, last);
+    heap_up(p, at);
+    heap_down(p, last->at);
+}
+
+/* ---- places ---- */
+
+static void list_remove(struct wanting **list, uint32_t *n, const struct wanting *w)
+{
+    /* In order: who was parked first is woken first. */
+    memmove(&list[w->at], &list[w->at + 1], (*n - w->at - 1) * sizeof(*list));
+    --*n;
+    for (uint32_t i = w->at; i < *n; i++)
+        list[i]->at = i;
+}
+
+static void leave(struct scheduler *p, struct wanting *w)
+{
+    switch (w->place) {
+    case PLACE_ACTIVE:
+        heap_remove(p, w);
+        break;
+    case PLACE_PARKED:
+        list_remove(p->parked.v, &p->parked.n, w);
+        break;
+    case PLACE_BINDING:
+        list_remove(p->binding.v, &p->binding.n, w);
+        break;
+    }
+    work_remove(p->waits, w->uid);
+}
+
+static void enter(struct scheduler *p, struct wanting *w, enum place place, int64_t wait_us)
+{
+    w->place = place;
+    switch (place) {
+    case PLACE_ACTIVE:
+        vec_push(&p->active, w);
+        heap_up(p, p->active.n - 1);
+        if (!timer_is_set(&p->run))
+            timer_set(p->c->w, &p->run, 0);
+        return;
+    case PLACE_PARKED:
+        w->at = p->parked.n;
+        vec_push(&p->parked, w);
+        break;
+    case PLACE_BINDING:
+        w->at = p->binding.n;
+        vec_push(&p->binding, w);
+        break;
+    }
+    work_add_after(p->waits, w->uid, wait_us);
+}
+
+static void forget(struct scheduler *p, str uid)
+{
+    struct wanting *w = table_take(&p->by_uid, uid);
+
+    if (!w)
+        return;
+    leave(p, w);
+    free((char *)w->node.p);
+    free(w);
+}
+
+static int64_t backoff_left_us(const struct scheduler *p, const struct wanting *w)
+{
+    int64_t us = BACKOFF_US;
+
+    for (uint32_t i = 1; i < w->attempts && us < MAX_BACKOFF_US; i++)
+        us *= 2;
+    return w->failed_us + MIN(us, MAX_BACKOFF_US) - world_mono_us(p->c->w);
+}
+
+/* Something happened that may help a parked pod: it is tried again, but not sooner than its back-off allows. */
+static void wake(struct scheduler *p, struct wanting *w)
+{
+    int64_t left_us = backoff_left_us(p, w);
+
+    if (left_us > 0) {
+        work_add_after(p->waits, w->uid, left_us);
+        return;
+    }
+    leave(p, w);
+    enter(p, w, PLACE_ACTIVE, 0);
+}
+
+/* Wakes those whom the news may help. Of pods with the same wishes one is asked for all. */
+static void tell(struct scheduler *p, unsigned news, str node)
+{
+    struct u64map known = {0};
+    VEC(struct wanting *) woken = {0};
+
+    if (!news || !p->decides)
+        return;
+    for (uint32_t i = 0; i < p->parked.n; i++) {
+        struct wanting *w = p->parked.v[i];
+
+        if (!(w->wakes_on & news))
+            continue;
+        if (node.n && !(w->wakes_on & (NEWS_PLACED | NEWS_VOLUME)) && (news & (NEWS_NODE | NEWS_ROOM))) {
+            uint32_t shape = sched_shape(p->core, w->uid), fits = u64map_get(&known, shape);
+
+            if (fits == MAP_NONE) {
+                fits = sched_might_fit(p->core, w->uid, node);
+                u64map_put(&known, shape, fits);
+            }
+            if (!fits)
+                continue;
+        }
+        vec_push(&woken, w);
+    }
+    for (uint32_t i = 0; i < woken.n; i++)
+        wake(p, woken.v[i]);
+    vec_fini(&woken);
+    u64map_fini(&known);
+}
+
+/* ---- writing decisions down ---- */
+
+static void park(struct scheduler *p, struct wanting *w, unsigned wakes_on)
+{
+    w->failed_us = world_mono_us(p->c->w);
+    w->wakes_on = wakes_on;
+    enter(p, w, PLACE_PARKED, PATIENCE_US);
+}
+
+static void write_failure(struct scheduler *p, struct pod_entry *e, const struct verdict *v, str reason,
+                          struct arena *a)
+{
+    struct cluster *c = p->c;
+    struct tree *t = kube_tree(a, e->o), *status = tree_sub(a, t, "status");
+    struct condition cond = {
+        .type = STR("PodScheduled"),
+        .status = STR("False"),
+        .reason = reason,
+        .message = v->message,
+        .flavour = CONDITION_POD,
+        .generation = field_i64(tree_at(t, "metadata", "generation", NULL), 0),
+    };
+    bool changed = cond_set(a, tree_sublist(a, status, "conditions"), &cond, time_text(a, cluster_now_ms(c)));
+
+    if (v->nominated.n && !str_eq(tree_str(tree_get(status, "nominatedNodeName")), v->nominated)) {
+        tree_set_str(a, status, "nominatedNodeName", v->nominated);
+        changed = true;
+    }
+    cluster_event(c, e->o, COMPONENT, "Warning", "FailedScheduling", STR_FMT, STR_ARG(v->message));
+    if (changed)
+        cluster_update(c, c->kinds.pod, "status", t);
+}
+
+static void evict_victim(struct scheduler *p, str uid, str by, str node, struct arena *a)
+{
+    struct cluster *c = p->c;
+    struct pod_entry *e = pods_get(c->pods, uid);
+
+    if (!e || e->o->deleted_ms)
+        return;
+    struct tree *t = kube_tree(a, e->o);
+    struct condition target = {
+        .type = STR("DisruptionTarget"),
+        .status = STR("True"),
+        .reason = STR("PreemptionByScheduler"),
+        .message = STR("default-scheduler: preempting to accommodate a higher priority pod"),
+        .flavour = CONDITION_POD,
+        .generation = field_i64(tree_at(t, "metadata", "generation", NULL), 0),
+    };
+    cond_set(a, tree_sublist(a, tree_sub(a, t, "status"), "conditions"), &target, time_text(a, cluster_now_ms(c)));
+    cluster_update(c, c->kinds.pod, "status", t);
+    e = pods_get(c->pods, uid);
+    cluster_event(c, e->o, COMPONENT, "Normal", "Preempted", "Preempted by pod " STR_FMT " on node " STR_FMT,
+                  STR_ARG(by), STR_ARG(node));
+    cluster_delete(c, e->o, -1);
+}
+
+static bool bind(struct scheduler *p, struct pod_entry *e, str node, struct arena *a)
+{
+    struct cluster *c = p->c;
+    struct status st;
+
+    if (!kube_bind(c->k, a, e->o->ns, e->o->name, node, &st))
+        return false;
+    cluster_event(c, e->o, COMPONENT, "Normal", "Scheduled",
+                  "Successfully assigned " STR_FMT "/" STR_FMT " to " STR_FMT, STR_ARG(e->o->ns), STR_ARG(e->o->name),
+                  STR_ARG(node));
+    return true;
+}
+
+/* Claims that wait for their first consumer learn where it will be. */
+static void select_node(struct scheduler *p, str ns, str claim, str node, struct arena *a)
+{
+    struct cluster *c = p->c;
+    const struct object *o = kube_get(c->k, c->kinds.claim, ns, claim);
+
+    if (!o)
+        return;
+    struct tree *t = kube_tree(a, o);
+    tree_set_str(a, tree_path(a, t, "metadata", "annotations", NULL), "volume.kubernetes.io/selected-node", node);
+    cluster_update(c, c->kinds.claim, NULL, t);
+}
+
+static str heap_copy(str s)
+{
+    char *to = xmalloc(s.n + 1);
+
+    return (str){memcpy(to, s.p, s.n), s.n};
+}
+
+static void carry_out(struct scheduler *p, struct wanting *w, struct pod_entry *e, const struct verdict *v,
+                      struct arena *a)
+{
+    str uid = arena_strdup(a, w->uid), node = arena_strdup(a, v->node), ns = arena_strdup(a, e->o->ns);
+
+    if (v->n_provision) {
+        str *claims = arena_new_array(a, str, v->n_provision);
+        uint32_t n = v->n_provision;
+
+        for (uint32_t i = 0; i < n; i++)
+            claims[i] = arena_strdup(a, v->provision[i]);
+        free((char *)w->node.p);
+        w->node = heap_copy(node);
+        enter(p, w, PLACE_BINDING, BIND_TIMEOUT_US);
+        for (uint32_t i = 0; i < n; i++)
+            select_node(p, ns, claims[i], node, a);
+        return;
+    }
+    park(p, w, 0); /* the change brings it out of the queue */
+    if (!bind(p, e, node, a)) {
+        sched_assume(p->core, uid, (str){0});
+        w = table_get(&p->by_uid, uid);
+        if (w)
+            wake(p, w);
+    }
+}
+
+static uint64_t chance(void *ctx)
+{
+    return world_random(ctx);
+}
+
+static void decide(struct scheduler *p, struct wanting *w)
+{
+    struct cluster *c = p->c;
+    struct arena *a = cluster_begin(c);
+    struct pod_entry *e = pods_get(c->pods, w->uid);
+    struct verdict v;
+
+    leave(p, w);
+    w->attempts++;
+    sched_decide(p->core, w->uid, chance, c->w, &v);
+    if (v.node.n) {
+        carry_out(p, w, e, &v, a);
+        return;
+    }
+    park(p, w, v.wakes_on);
+    /* Writing changes the state that the verdict's strings live in. */
+    struct verdict kept = v;
+    str uid = arena_strdup(a, w->uid), *victims = arena_new_array(a, str, v.n_victims);
+    kept.message = arena_strdup(a, v.message);
+    kept.nominated = arena_strdup(a, v.nominated);
+    for (uint32_t i = 0; i < v.n_victims; i++)
+        victims[i] = arena_strdup(a, v.victims[i]);
+    write_failure(p, e, &kept, STR("Unschedulable"), a);
+    for (uint32_t i = 0; i < kept.n_victims; i++)
+        evict_victim(p, victims[i], uid, kept.nominated, a);
+}
+
+static void on_run(void *ctx)
+{
+    struct scheduler *p = ctx;
+
+    for (int i = 0; i < BATCH && p->active.n; i++)
+        decide(p, p->active.v[0]);
+    if (p->active.n)
+        timer_set(p->c->w, &p->run, 0);
+}
+
+/* A waiting time is over: of a back-off, of patience, or of volumes that never came. */
+static void on_wait(void *ctx, str uid)
+{
+    struct scheduler *p = ctx;
+    struct wanting *w = table_get(&p->by_uid, uid);
+
+    if (!w || w->place == PLACE_ACTIVE)
+        return;
+    if (w->place == PLACE_BINDING)
+        sched_assume(p->core, uid, (str){0});
+    leave(p, w);
+    enter(p, w, PLACE_ACTIVE, 0);
+}
+
+/* ---- seeing ---- */
+
+static void enqueue(struct scheduler *p, str uid, int32_t priority)
+{
+    struct wanting *w = xcalloc(1, sizeof(*w) + uid.n);
+
+    w->uid = (str){memcpy(w + 1, uid.p, uid.n), uid.n};
+    w->priority = priority;
+    w->seq = p->seq++;
+    table_put(&p->by_uid, w);
+    enter(p, w, PLACE_ACTIVE, 0);
+}
+
+static bool same_fields(const struct object *a, const struct object *b)
+{
+    if (a->n_fields != b->n_fields || a->n_labels != b->n_labels)
+        return false;
+    for (uint32_t i = 0; i < a->n_fields; i++)
+        if (!str_eq(a->fields[i].value, b->fields[i].value))
+            return false;
+    for (uint32_t i = 0; i < a->n_labels; i++)
+        if (!str_eq(a->labels[i].key, b->labels[i].key) || !str_eq(a->labels[i].value, b->labels[i].value))
+            return false;
+    return true;
+}
+
+/* Most changes of pods that have a node are reports of their kubelet: nothing that the scheduler asks about. */
+static bool is_report(struct seen *s)
+{
+    return s->old && s->new && str_eq(s->old->uid, s->new->uid) && s->old->deleted_ms == s->new->deleted_ms &&
+           same_fields(s->old, s->new) && s->change &&
+           field_i64(tree_at(change_old(s->change), "metadata", "generation", NULL), 0) ==
+               field_i64(tree_at(seen_tree(s), "metadata", "generation", NULL), 0);
+}
+
+/* Decided, but not written: whoever waits for its volumes stays in the queue. */
+static bool still_binding(const struct scheduler *p, const struct wanting *w, const struct object *o)
+{
+    return w->place == PLACE_BINDING && !o->deleted_ms && !pods_get(p->c->pods, o->uid)->scheduled;
+}
+
+static void on_pod(void *ctx, struct seen *s)
+{
+    struct scheduler *p = ctx;
+    struct pod_queueing q;
+    unsigned news = 0;
+
+    if (s->old && (!s->new || !str_eq(s->new->uid, s->old->uid))) {
+        const struct tree *t = s->change ? change_old(s->change) : NULL;
+
+        forget(p, s->old->uid);
+        news = sched_pod(p->core, s->old->uid, NULL);
+        tell(p, news, tree_str(tree_at(t, "spec", "nodeName", NULL)));
+    }
+    if (!s->new || is_report(s))
+        return;
+    uint32_t shape = sched_shape(p->core, s->new->uid);
+    news = sched_pod(p->core, s->new->uid, seen_tree(s));
+    tell(p, news, tree_str(tree_at(seen_tree(s), "spec", "nodeName", NULL)));
+    if (!p->decides || !sched_queueing(p->core, s->new->uid, &q))
+        return;
+    struct wanting *w = table_get(&p->by_uid, s->new->uid);
+    if (q.wants == POD_WANTS_NODE && !w)
+        enqueue(p, s->new->uid, q.priority);
+    else if (q.wants == POD_WANTS_NODE && w->place == PLACE_PARKED && shape != sched_shape(p->core, w->uid))
+        wake(p, w);
+    else if (q.wants != POD_WANTS_NODE && w && !still_binding(p, w, s->new))
+        forget(p, w->uid);
+}
+
+static void on_node(void *ctx, struct seen *s)
+{
+    struct scheduler *p = ctx;
+    const struct object *o = seen_object(s);
+
+    tell(p, sched_node(p->core, o->name, s->new ? seen_tree(s) : NULL), o->name);
+}
+
+static void on_namespace(void *ctx, struct seen *s)
+{
+    struct scheduler *p = ctx;
+
+    tell(p, sched_namespace(p->core, seen_object(s)->name, s->new ? seen_tree(s) : NULL), (str){0});
+}
+
+static void on_volume(void *ctx, struct seen *s)
+{
+    struct scheduler *p = ctx;
+
+    tell(p, sched_volume(p->core, seen_object(s)->name, s->new ? seen_tree(s) : NULL), (str){0});
+}
+
+static void on_class(void *ctx, struct seen *s)
+{
+    struct scheduler *p = ctx;
+
+    tell(p, sched_class(p->core, seen_object(s)->name, s->new ? seen_tree(s) : NULL), (str){0});
+}
+
+static void on_csi_node(void *ctx, struct seen *s)
+{
+    struct scheduler *p = ctx;
+
+    tell(p, sched_csi_node(p->core, seen_object(s)->name, s->new ? seen_tree(s) : NULL), (str){0});
+}
+
+static void on_budget(void *ctx, struct seen *s)
+{
+    struct scheduler *p = ctx;
+    const struct object *o = seen_object(s);
+
+    sched_budget(p->core, o->ns, o->name, s->new ? seen_tree(s) : NULL);
+}
+
+static void on_bind_ready(void *ctx, str uid)
+{
+    struct scheduler *p = ctx;
+    struct wanting *w = table_get(&p->by_uid, uid);
+    struct pod_entry *e = pods_get(p->c->pods, uid);
+    struct arena *a = cluster_begin(p->c);
+
+    if (!w || !e || w->place != PLACE_BINDING || !sched_claims_bound(p->core, uid))
+        return;
+    str node = arena_strdup(a, w->node), key = arena_strdup(a, uid);
+    leave(p, w);
+    park(p, w, 0);
+    if (!bind(p, e, node, a)) {
+        sched_assume(p->core, key, (str){0});
+        w = table_get(&p->by_uid, key);
+        if (w)
+            wake(p, w);
+    }
+}
+
+static void on_claim(void *ctx, struct seen *s)
+{
+    struct scheduler *p = ctx;
+    const struct object *o = seen_object(s);
+
+    tell(p, sched_claim(p->core, o->ns, o->name, s->new ? seen_tree(s) : NULL), (str){0});
+    for (uint32_t i = 0; i < p->binding.n; i++)
+        if (sched_claims_bound(p->core, p->binding.v[i]->uid))
+            work_add(p->binds, p->binding.v[i]->uid);
+}
+
+struct scheduler *scheduler_new(struct cluster *c)
+{
+    struct scheduler *p = xcalloc(1, sizeof(*p));
+
+    p->c = c;
+    p->core = sched_new();
+    p->decides = !c->o.no_scheduler;
+    p->waits = work_new(c->w, "scheduler-waits", on_wait, p);
+    p->binds = work_new(c->w, "scheduler-binds", on_bind_ready, p);
+    p->run = (struct timer){.fn = on_run, .ctx = p};
+    see(c, c->kinds.namespace_, on_namespace, p);
+    see(c, c->kinds.storage_class, on_class, p);
+    see(c, c->kinds.volume, on_volume, p);
+    see(c, c->kinds.claim, on_claim, p);
+    see(c, c->kinds.csi_node, on_csi_node, p);
+    see(c, c->kinds.node, on_node, p);
+    see(c, c->kinds.budget, on_budget, p);
+    see(c, c->kinds.pod, on_pod, p);
+    return p;
+}
+
+static void release(void *ctx, void *entry)
+{
+    struct wanting *w = entry;
+
+    (void)ctx;
+    free((char *)w->node.p);
+    free(w);
+}
+
+void scheduler_free(struct scheduler *p)
+{
+    if (!p)
+        return;
+    timer_stop(p->c->w, &p->run);
+    work_free(p->waits);
+    work_free(p->binds);
+    table_drain(&p->by_uid, release, NULL);
+    vec_fini(&p->active);
+    vec_fini(&p->parked);
+    vec_fini(&p->binding);
+    sched_free(p->core);
+    free(p);
+}

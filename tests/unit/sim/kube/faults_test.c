@@ -1,0 +1,290 @@
+/* Clients that list and watch end up with exactly the server's state, whatever goes wrong on the way; and what was written was
+ * written once. Everything is drawn from a seed that is printed when a run fails. */
+#include <stdio.h>
+
+#include "data/edit.h"
+#include "data/json.h"
+#include "data/reader.h"
+#include "net/fiber.h"
+#include "support/check.h"
+#include "support/kube_bench.h"
+#include "support/reflector.h"
+
+#define CM_URL BENCH_URL "/api/v1/namespaces/default/configmaps"
+#define SECOND_US INT64_C(1000000)
+#define MINUTE_MS 60000
+#define N_SEEDS 200
+#define N_WRITERS 3
+#define N_NAMES 12u
+
+static const struct kube_options options = {.version = "v1.36.3", .window = 300};
+
+static const struct kube_faults bad_day = {
+    .conflict = 3000,
+    .gone = 10000,
+    .throttle = 3000,
+    .error = 3000,
+    .lose_reply = 4000,
+    .delay = 8000,
+    .delay_us = {1000, 3 * SECOND_US},
+    .duplicate = 6000,
+    .drop_watch = 40000,
+    .drop_after_us = {1000, 90 * SECOND_US},
+    .restart = 300,
+    .restart_us = {SECOND_US, 20 * SECOND_US},
+};
+
+static const struct sim_faults bad_net = {
+    .delay_us = {100, 50000},
+    .refuse = 1000,
+    .lose_reply = 1000,
+    .cut_stream = 4000,
+    .cut_after_us = {1000, 60 * SECOND_US},
+    .stall_stream = 2000,
+    .stall_us = {1000, 20 * SECOND_US},
+    .slow = 1000,
+};
+
+/* ---- writers ---- */
+
+struct writer {
+    struct kube_bench *b;
+    struct rng rng;
+    bool *stop;
+    uint32_t n_done;
+};
+
+static bool call(struct writer *w, const char *method, const char *name, const char *type, const char *body, int *ret_status,
+                 struct arena *a, str *ret_body)
+{
+    struct http_header h = {STR("Content-Type"), str_c(type)};
+    struct http_response r;
+    struct err e;
+    struct http_request q = {.method = method,
+                             .url = arena_printf(a, CM_URL "%s%s", name[0] ? "/" : "", name),
+                             .headers = &h,
+                             .n_headers = type ? 1 : 0,
+                             .body = str_c(body),
+                             .timeout_us = 30 * SECOND_US};
+
+    if (!http_fetch(w->b->client, &q, a, &r, &e))
+        return false;
+    *ret_status = r.status;
+    *ret_body = r.body;
+    return true;
+}
+
+/* Reads, changes, writes with the version it has read. */
+static void read_and_update(struct writer *w, const char *name, struct arena *a)
+{
+    const struct tree *t;
+    struct sb b = {0};
+    struct jw out = {.out = &b};
+    struct err e;
+    int status;
+    str body;
+
+    if (!call(w, "GET", name, NULL, NULL, &status, a, &body) || status != 200 ||
+        !tree_parse_json(a, "object", body, &t, &e))
+        return;
+    struct tree *obj = tree_copy(a, t);
+    tree_set_str(a, tree_sub(a, obj, "data"), "k", arena_printf(a, "%u", rng_below(&w->rng, 1000)));
+    jw_tree(&out, obj);
+    w->n_done += call(w, "PUT", name, "application/json", sb_cstr(&b), &status, a, &body) && status == 200;
+    sb_fini(&b);
+}
+
+static void write_once(struct writer *w)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+    char name[16], text[128];
+    int status;
+    str body;
+
+    (void)snprintf(name, sizeof(name), "n%u", rng_below(&w->rng, N_NAMES));
+    switch (rng_below(&w->rng, 6)) {
+    case 0:
+    case 1:
+        (void)snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"%s\",\"labels\":{\"l\":\"%u\"}}}", name,
+                       rng_below(&w->rng, 2));
+        w->n_done += call(w, "POST", "", "application/json", text, &status, a, &body) && status == 201;
+        break;
+    case 2:
+    case 3:
+        (void)snprintf(text, sizeof(text), "{\"metadata\":{\"labels\":{\"l\":\"%u\"}}}", rng_below(&w->rng, 2));
+        w->n_done += call(w, "PATCH", name, "application/merge-patch+json", text, &status, a, &body) && status == 200;
+        break;
+    case 4:
+        read_and_update(w, name, a);
+        break;
+    default:
+        w->n_done += call(w, "DELETE", name, NULL, NULL, &status, a, &body) && status == 200;
+    }
+}
+
+static void writer_run(void *arg)
+{
+    struct writer *w = arg;
+
+    while (!*w->stop && !world_dead(w->b->client)) {
+        write_once(w);
+        fiber_sleep_us(w->b->client, rng_below(&w->rng, 8) == 0 ? 0 : (int64_t)rng_below(&w->rng, 2000000));
+    }
+}
+
+/* ---- comparing ---- */
+
+struct comparing {
+    const struct reflector *r;
+    const char *label; /* of which objects; NULL: all */
+    uint32_t n;
+    bool equal;
+};
+
+static void compare_one(void *ctx, const struct object *o)
+{
+    struct comparing *c = ctx;
+    char key[128];
+
+    if (c->label && !str_is(object_label(o, STR("l")), c->label))
+        return;
+    (void)snprintf(key, sizeof(key), STR_FMT "/" STR_FMT, STR_ARG(o->ns), STR_ARG(o->name));
+    if (c->n >= c->r->items.n || strcmp(c->r->items.v[c->n].key, key) != 0 || c->r->items.v[c->n].rv != o->rv)
+        c->equal = false;
+    c->n++;
+}
+
+static bool same_state(struct kube_bench *b, const struct reflector *r, const char *label)
+{
+    struct comparing c = {.r = r, .label = label, .equal = true};
+
+    kube_each(b->kube, kube_kind(b->kube, STR(""), STR("ConfigMap")), STR("default"), compare_one, &c);
+    return c.equal && c.n == r->items.n;
+}
+
+/* ---- a run ---- */
+
+struct outcome {
+    uint64_t trace, faults;
+    uint32_t n_lists, n_watches, n_events, n_done;
+};
+
+static void run(uint64_t seed, const struct kube_faults *kf, const struct sim_faults *nf, struct outcome *ret)
+{
+    struct kube_bench b;
+    struct reflector r[3];
+    struct writer w[N_WRITERS];
+    static const struct kube_faults none;
+    static const struct sim_faults quiet;
+    bool stop = false;
+    char name[64];
+
+    (void)snprintf(name, sizeof(name), "seed %llu", (unsigned long long)seed);
+    bench_init(&b, seed, &options, kf);
+    sim_set_faults(b.sim, BENCH_URL, nf);
+    for (uint32_t i = 0; i < ARRAY_LEN(r); i++) {
+        r[i] = (struct reflector){.world = b.client, .url = CM_URL, .query = "", .limit = i == 0 ? 5 : 0};
+        r[i].stream_list = i == 1;
+        if (i == 2)
+            r[i].query = "labelSelector=l%3D1";
+        reflector_go(&r[i]);
+    }
+    for (uint32_t i = 0; i < N_WRITERS; i++) {
+        w[i] = (struct writer){.b = &b, .stop = &stop};
+        rng_init(&w[i].rng, seed * N_WRITERS + i + 1);
+        fiber_go(b.client, "writer", writer_run, &w[i]);
+    }
+    bench_run(&b, 4 * MINUTE_MS);
+    stop = true;
+    faults_set(b.faults, &none);
+    sim_set_faults(b.sim, BENCH_URL, &quiet);
+    bench_run(&b, 12 * MINUTE_MS); /* what is under way ends; stalled streams time out */
+
+    *ret = (struct outcome){.trace = sim_trace(b.sim), .faults = faults_count(b.faults)};
+    for (uint32_t i = 0; i < ARRAY_LEN(r); i++) {
+        check_str(name, str_c(r[i].wrong ? r[i].wrong : ""), "");
+        check_true(name, same_state(&b, &r[i], i == 2 ? "1" : NULL));
+        ret->n_lists += r[i].n_lists;
+        ret->n_watches += r[i].n_watches;
+        ret->n_events += r[i].n_events;
+        r[i].stop = true;
+    }
+    for (uint32_t i = 0; i < N_WRITERS; i++)
+        ret->n_done += w[i].n_done;
+    sim_kill(b.client);
+    bench_run(&b, 10);
+    for (uint32_t i = 0; i < ARRAY_LEN(r); i++) {
+        check_true(name, r[i].stopped);
+        reflector_fini(&r[i]);
+    }
+    bench_fini(&b);
+}
+
+static void a_good_day(void **state)
+{
+    static const struct kube_faults none;
+    static const struct sim_faults quiet;
+    struct outcome o;
+
+    (void)state;
+    run(1, &none, &quiet, &o);
+    check_u64("one list each", o.n_lists, 2);
+    check_u64("no faults", o.faults, 0);
+    check_true("much was written", o.n_done > 100);
+}
+
+static void bad_days(void **state)
+{
+    struct outcome sum = {0};
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+        struct outcome o;
+
+        run(seed, &bad_day, &bad_net, &o);
+        sum.faults += o.faults;
+        sum.n_lists += o.n_lists;
+        sum.n_done += o.n_done;
+    }
+    check_true("much went wrong", sum.faults > 100 * N_SEEDS);
+    check_true("lists were repeated", sum.n_lists > 5 * N_SEEDS);
+    check_true("and still much was written", sum.n_done > 50 * N_SEEDS);
+}
+
+static void same_seed_same_day(void **state)
+{
+    struct outcome a, b, c;
+
+    (void)state;
+    run(7, &bad_day, &bad_net, &a);
+    run(7, &bad_day, &bad_net, &b);
+    run(8, &bad_day, &bad_net, &c);
+    check_u64("the same", a.trace, b.trace);
+    check_true("another", a.trace != c.trace);
+}
+
+/* A write whose answer was lost has happened: exactly once. */
+static void lost_replies(void **state)
+{
+    static const struct kube_faults always = {.lose_reply = 65536};
+    struct kube_bench b;
+
+    (void)state;
+    bench_init(&b, 1, &options, &always);
+    const struct stream *s = bench_call(&b, "POST", "/api/v1/namespaces/default/configmaps", NULL, "{\"metadata\":{\"name\":\"a\"}}");
+    check_true("no answer", s->broken && s->status == 0);
+    check_i64("but done", bench_call(&b, "GET", "/api/v1/namespaces/default/configmaps/a", NULL, NULL)->status, 200);
+    bench_fini(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_good_day),
+        cmocka_unit_test(bad_days),
+        cmocka_unit_test(same_seed_same_day),
+        cmocka_unit_test(lost_replies),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
