@@ -1,4 +1,4 @@
-/* regex_impl - the program that regex_parse.c makes and regex.c runs. */
+/* regex_impl - the tree that regex_parse.c reads, the program that regex_write.c makes of it and regex.c runs. */
 #pragma once
 
 #include "base/regex.h"
@@ -37,3 +37,20 @@ struct regex {
     struct regex_class *classes;
     uint32_t n_classes;
 };
+
+#define REGEX_FOREVER UINT32_MAX
+
+enum regex_node_kind { NODE_EMPTY, NODE_CLASS, NODE_ASSERT, NODE_CAT, NODE_ALT, NODE_REPEAT };
+
+struct regex_node {
+    enum regex_node_kind kind;
+    struct regex_node *first, *last; /* NODE_CAT, NODE_ALT: the parts; NODE_REPEAT: first is what is repeated */
+    struct regex_node *next;         /* among the parts */
+    struct regex_class class;
+    enum regex_assert what;
+    uint32_t min, max;
+    bool lazy;
+};
+
+/* NULL when the program would be too large. */
+const struct regex *regex_write(struct arena *a, const struct regex_node *n, struct err *e);

@@ -1,4 +1,4 @@
-/* From a pattern to a program: the pattern is read into a tree by recursive descent, the tree is written out as instructions.
+/* From a pattern to a tree, by recursive descent.
  *
  * Messages are worded as Go's package regexp/syntax words them; API servers pass them on.
  */
@@ -7,19 +7,6 @@
 #include "base/vec.h"
 
 #define LAST_CHAR 0x10ffffu
-#define FOREVER UINT32_MAX
-
-enum node_kind { NODE_EMPTY, NODE_CLASS, NODE_ASSERT, NODE_CAT, NODE_ALT, NODE_REPEAT };
-
-struct node {
-    enum node_kind kind;
-    struct node *first, *last; /* NODE_CAT, NODE_ALT: the parts; NODE_REPEAT: first is what is repeated */
-    struct node *next;         /* among the parts */
-    struct regex_class class;
-    enum regex_assert what;
-    uint32_t min, max;
-    bool lazy;
-};
 
 struct flags {
     bool fold, multi_line, dot_all, swap_greed;
@@ -35,17 +22,17 @@ struct parser {
     bool failed;
 };
 
-static struct node *parse_alt(struct parser *p);
+static struct regex_node *parse_alt(struct parser *p);
 
-static struct node *node_new(struct parser *p, enum node_kind kind)
+static struct regex_node *node_new(struct parser *p, enum regex_node_kind kind)
 {
-    struct node *n = arena_new_one(p->a, struct node);
+    struct regex_node *n = arena_new_one(p->a, struct regex_node);
 
     n->kind = kind;
     return n;
 }
 
-static struct node *bad(struct parser *p, const char *what, size_t from, size_t to)
+static struct regex_node *bad(struct parser *p, const char *what, size_t from, size_t to)
 {
     str part = str_sub(p->s, from, to);
 
@@ -69,7 +56,7 @@ static bool skip(struct parser *p, const char *text)
     return true;
 }
 
-static void append(struct node *list, struct node *part)
+static void append(struct regex_node *list, struct regex_node *part)
 {
     if (list->last)
         list->last->next = part;
@@ -238,9 +225,9 @@ static uint32_t escape(struct parser *p)
     return 0;
 }
 
-static struct node *class_node(struct parser *p, ranges *r, bool negated)
+static struct regex_node *class_node(struct parser *p, ranges *r, bool negated)
 {
-    struct node *n = node_new(p, NODE_CLASS);
+    struct regex_node *n = node_new(p, NODE_CLASS);
 
     n->class = (struct regex_class){vec_to_arena(r, p->a), r->n, negated};
     vec_fini(r);
@@ -258,7 +245,7 @@ static uint32_t class_char(struct parser *p)
 }
 
 /* [a-z], [^a-z]; at is behind the bracket. */
-static struct node *parse_class(struct parser *p)
+static struct regex_node *parse_class(struct parser *p)
 {
     size_t start = p->at - 1;
     bool negated = skip(p, "^"), first = true;
@@ -314,10 +301,7 @@ static bool parse_flags(struct parser *p, size_t start)
         } else
             break;
     }
-    if (p->at < p->s.n)
-        bad(p, "invalid or unsupported Perl syntax", start, p->at + 1);
-    else
-        bad(p, "missing closing )", 0, p->s.n);
+    bad(p, "invalid or unsupported Perl syntax", start, p->at + 1);
     return false;
 }
 
@@ -334,7 +318,7 @@ static void parse_group_name(struct parser *p, size_t start)
 }
 
 /* at is behind the parenthesis. NULL: nothing but a change of flags. */
-static struct node *parse_group(struct parser *p)
+static struct regex_node *parse_group(struct parser *p)
 {
     size_t start = p->at - 1;
     struct flags outer = p->flags;
@@ -345,7 +329,7 @@ static struct node *parse_group(struct parser *p)
         else if (!parse_flags(p, start))
             return NULL;
     }
-    struct node *n = parse_alt(p);
+    struct regex_node *n = parse_alt(p);
     if (!p->failed && !skip(p, ")"))
         return bad(p, "missing closing )", 0, p->s.n);
     p->flags = outer;
@@ -354,7 +338,7 @@ static struct node *parse_group(struct parser *p)
 
 /* ---- what can be repeated ---- */
 
-static struct node *literal(struct parser *p, uint32_t c)
+static struct regex_node *literal(struct parser *p, uint32_t c)
 {
     ranges r = {0};
 
@@ -362,15 +346,15 @@ static struct node *literal(struct parser *p, uint32_t c)
     return class_node(p, &r, false);
 }
 
-static struct node *assertion(struct parser *p, enum regex_assert what)
+static struct regex_node *assertion(struct parser *p, enum regex_assert what)
 {
-    struct node *n = node_new(p, NODE_ASSERT);
+    struct regex_node *n = node_new(p, NODE_ASSERT);
 
     n->what = what;
     return n;
 }
 
-static struct node *parse_backslash(struct parser *p)
+static struct regex_node *parse_backslash(struct parser *p)
 {
     static const struct {
         const char *text;
@@ -387,7 +371,7 @@ static struct node *parse_backslash(struct parser *p)
 }
 
 /* NULL where there is nothing that could be repeated. */
-static struct node *parse_atom(struct parser *p)
+static struct regex_node *parse_atom(struct parser *p)
 {
     static const struct regex_range line_feed = {'\n', '\n'};
     char c = p->s.p[p->at];
@@ -442,7 +426,7 @@ static bool read_braces(struct parser *p, uint32_t *min, uint32_t *max)
     if (skip(p, "{") && read_count(p, min)) {
         *max = *min;
         if (skip(p, ",") && !read_count(p, max))
-            *max = FOREVER;
+            *max = REGEX_FOREVER;
         if (skip(p, "}"))
             return true;
     }
@@ -453,7 +437,7 @@ static bool read_braces(struct parser *p, uint32_t *min, uint32_t *max)
 static bool read_repeat(struct parser *p, uint32_t *min, uint32_t *max)
 {
     *min = 0;
-    *max = FOREVER;
+    *max = REGEX_FOREVER;
     if (skip(p, "*"))
         return true;
     if (skip(p, "+")) {
@@ -467,16 +451,16 @@ static bool read_repeat(struct parser *p, uint32_t *min, uint32_t *max)
     return read_braces(p, min, max);
 }
 
-static struct node *parse_repeats(struct parser *p, struct node *n)
+static struct regex_node *parse_repeats(struct parser *p, struct regex_node *n)
 {
     size_t start = p->at;
     uint32_t min, max;
 
     if (p->failed || !read_repeat(p, &min, &max))
         return n;
-    if (min > REGEX_MAX_REPEAT || (max != FOREVER && (max > REGEX_MAX_REPEAT || min > max)))
+    if (min > REGEX_MAX_REPEAT || (max != REGEX_FOREVER && (max > REGEX_MAX_REPEAT || min > max)))
         return bad(p, "invalid repeat count", start, p->at);
-    struct node *r = node_new(p, NODE_REPEAT);
+    struct regex_node *r = node_new(p, NODE_REPEAT);
     r->first = n;
     r->min = min;
     r->max = max;
@@ -490,7 +474,7 @@ static struct node *parse_repeats(struct parser *p, struct node *n)
 }
 
 /* \Q…\E: as it stands. What is repeated behind it is the last character. */
-static void parse_quoted(struct parser *p, struct node *cat)
+static void parse_quoted(struct parser *p, struct regex_node *cat)
 {
     bool open = true;
 
@@ -500,15 +484,15 @@ static void parse_quoted(struct parser *p, struct node *cat)
         if (skip(p, "\\E"))
             return;
         p->at += utf8_step(p->s, p->at, &c);
-        struct node *atom = literal(p, c);
+        struct regex_node *atom = literal(p, c);
         open = !skip(p, "\\E");
         append(cat, open ? atom : parse_repeats(p, atom));
     }
 }
 
-static struct node *parse_cat(struct parser *p)
+static struct regex_node *parse_cat(struct parser *p)
 {
-    struct node *cat = node_new(p, NODE_CAT);
+    struct regex_node *cat = node_new(p, NODE_CAT);
     uint32_t min, max;
 
     while (!p->failed && p->at < p->s.n && p->s.p[p->at] != '|' && p->s.p[p->at] != ')') {
@@ -522,16 +506,16 @@ static struct node *parse_cat(struct parser *p)
             parse_quoted(p, cat);
             continue;
         }
-        struct node *atom = parse_atom(p);
+        struct regex_node *atom = parse_atom(p);
         if (atom)
             append(cat, parse_repeats(p, atom));
     }
     return cat;
 }
 
-static struct node *parse_alt(struct parser *p)
+static struct regex_node *parse_alt(struct parser *p)
 {
-    struct node *alt = node_new(p, NODE_ALT);
+    struct regex_node *alt = node_new(p, NODE_ALT);
 
     if (++p->depth > REGEX_MAX_DEPTH)
         return bad(p, "expression nests too deeply", 0, p->s.n);
@@ -542,144 +526,16 @@ static struct node *parse_alt(struct parser *p)
     return alt;
 }
 
-/* ---- code ---- */
-
-struct writer {
-    struct arena *a;
-    VEC(struct regex_inst) code;
-    VEC(struct regex_class) classes;
-    uint32_t visits; /* repeating what is empty a thousand times a thousand times writes nothing, but takes long */
-    bool too_large;
-};
-
-static void write_node(struct writer *w, const struct node *n);
-
-static uint32_t put(struct writer *w, struct regex_inst i)
-{
-    w->too_large |= w->code.n >= REGEX_MAX_PROGRAM;
-    if (w->too_large)
-        return 0;
-    vec_push(&w->code, i);
-    return w->code.n - 1;
-}
-
-static void write_class(struct writer *w, const struct regex_class *c)
-{
-    if (c->n == 1 && !c->negated) {
-        put(w, (struct regex_inst){.op = RE_RANGE, .range = c->ranges[0]});
-        return;
-    }
-    put(w, (struct regex_inst){.op = RE_CLASS, .x = w->classes.n});
-    vec_push(&w->classes, *c);
-}
-
-/* A fork whose ways are this place and one that is known later. */
-static uint32_t put_fork(struct writer *w)
-{
-    return put(w, (struct regex_inst){.op = RE_SPLIT});
-}
-
-static void aim(struct writer *w, uint32_t fork, uint32_t stay, uint32_t leave, bool lazy)
-{
-    if (w->too_large)
-        return;
-    w->code.v[fork].x = lazy ? leave : stay;
-    w->code.v[fork].y = lazy ? stay : leave;
-}
-
-static void write_repeat(struct writer *w, const struct node *n)
-{
-    for (uint32_t i = 0; i < n->min && !w->too_large; i++)
-        write_node(w, n->first);
-    if (n->max == FOREVER) {
-        uint32_t fork = put_fork(w);
-
-        write_node(w, n->first);
-        put(w, (struct regex_inst){.op = RE_JUMP, .x = fork});
-        aim(w, fork, fork + 1, w->code.n, n->lazy);
-        return;
-    }
-    VEC(uint32_t) forks = {0};
-    for (uint32_t i = n->min; i < n->max && !w->too_large; i++) {
-        vec_push(&forks, put_fork(w));
-        write_node(w, n->first);
-    }
-    for (uint32_t i = 0; i < forks.n; i++)
-        aim(w, forks.v[i], forks.v[i] + 1, w->code.n, n->lazy);
-    vec_fini(&forks);
-}
-
-static void write_alt(struct writer *w, const struct node *n)
-{
-    VEC(uint32_t) ends = {0};
-
-    for (const struct node *part = n->first; part && !w->too_large; part = part->next) {
-        if (!part->next) {
-            write_node(w, part);
-            break;
-        }
-        uint32_t fork = put_fork(w);
-        write_node(w, part);
-        vec_push(&ends, put(w, (struct regex_inst){.op = RE_JUMP}));
-        aim(w, fork, fork + 1, w->code.n, /* lazy= */ false);
-    }
-    for (uint32_t i = 0; i < ends.n && !w->too_large; i++)
-        w->code.v[ends.v[i]].x = w->code.n;
-    vec_fini(&ends);
-}
-
-static void write_node(struct writer *w, const struct node *n)
-{
-    w->too_large |= ++w->visits > 4 * REGEX_MAX_PROGRAM;
-    switch (n->kind) {
-    case NODE_EMPTY:
-        break;
-    case NODE_CLASS:
-        write_class(w, &n->class);
-        break;
-    case NODE_ASSERT:
-        put(w, (struct regex_inst){.op = RE_ASSERT, .what = n->what});
-        break;
-    case NODE_CAT:
-        for (const struct node *part = n->first; part && !w->too_large; part = part->next)
-            write_node(w, part);
-        break;
-    case NODE_ALT:
-        write_alt(w, n);
-        break;
-    case NODE_REPEAT:
-        write_repeat(w, n);
-        break;
-    }
-}
-
 const struct regex *regex_compile(struct arena *a, str pattern, struct err *e)
 {
     struct parser p = {.a = a, .s = pattern, .e = e};
-    struct writer w = {.a = a};
-    struct regex *r = NULL;
 
     if (pattern.n > REGEX_MAX_PATTERN) {
         (void)err_set(e, ERR_INVALID, "expression too large");
         return NULL;
     }
-    const struct node *n = parse_alt(&p);
+    const struct regex_node *n = parse_alt(&p);
     if (!p.failed && p.at < pattern.n)
         bad(&p, "unexpected )", 0, pattern.n);
-    if (p.failed)
-        return NULL;
-    write_node(&w, n);
-    put(&w, (struct regex_inst){.op = RE_MATCH});
-    if (w.too_large)
-        (void)err_set(e, ERR_INVALID, "expression too large");
-    else {
-        r = arena_new_one(a, struct regex);
-        r->code = vec_to_arena(&w.code, a);
-        r->n = w.code.n;
-        r->classes = vec_to_arena(&w.classes, a);
-        r->n_classes = w.classes.n;
-    }
-    vec_fini(&w.code);
-    vec_fini(&w.classes);
-    return r;
+    return p.failed ? NULL : regex_write(a, n, e);
 }

@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "data/reader.h"
 #include "base/utf8.h"
+#include "data/reader.h"
 
 /* Escapes and indentation make source longer than content; libyaml reads a little ahead as well. */
 #define STARVE_AFTER (2 * (size_t)READER_MAX_TEXT)

@@ -72,6 +72,29 @@ enum cel_macro {
     MACRO_OPT_FLAT_MAP,
 };
 
+/* ---- cel_words.c ---- */
+
+struct cel_macro_word {
+    const char *name;
+    enum cel_macro macro;
+    uint8_t vars;   /* 1, 2, or 3 for either */
+    uint8_t bodies; /* 1, or 2 when one may be left out */
+};
+
+struct cel_infix {
+    const char *text;
+    int precedence; /* a higher one binds tighter */
+    enum cel_op op;
+    enum cel_binary binary;
+};
+
+bool cel_is_reserved(str name);
+bool cel_is_namespace(str name);                                   /* "math" of math.least() */
+const struct cel_macro_word *cel_find_macro(str name);             /* NULL: none */
+const struct cel_infix *cel_find_infix(const struct cel_token *t); /* NULL: none */
+
+/* ---- cel_parse.c ---- */
+
 struct cel_fn;
 
 struct cel_node {

@@ -133,23 +133,6 @@ static uint32_t declare(struct parser *p, str name)
     return slot;
 }
 
-static bool is_reserved(str name)
-{
-    static const char *const words[] = {"as",        "break",  "const",  "continue", "else",  "for",
-                                        "function",  "if",     "import", "let",      "loop",  "package",
-                                        "namespace", "return", "var",    "void",     "while", "in"};
-
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (str_is(name, words[i]))
-            return true;
-    return false;
-}
-
-static bool is_namespace(str name)
-{
-    return str_is(name, "optional") || str_is(name, "sets") || str_is(name, "math") || str_is(name, "cel");
-}
-
 static struct cel_node *parse_name(struct parser *p, str name, size_t at)
 {
     static const char *const types[] = {"bool", "bytes",     "double", "int",  "list",
@@ -166,7 +149,7 @@ static struct cel_node *parse_name(struct parser *p, str name, size_t at)
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (str_is(name, types[i]))
             return constant(p, (struct cel_value){.kind = CEL_TYPE, .s = str_c(types[i])});
-    return fail(p, at, is_reserved(name) ? "reserved identifier: '" : "undeclared reference to '", name);
+    return fail(p, at, cel_is_reserved(name) ? "reserved identifier: '" : "undeclared reference to '", name);
 }
 
 /* ---- calls ---- */
@@ -255,38 +238,12 @@ static struct cel_node *parse_has(struct parser *p, size_t at)
 
 /* ---- macros ---- */
 
-static const struct macro {
-    const char *name;
-    enum cel_macro macro;
-    uint8_t vars;   /* 1, 2, or 3 for either */
-    uint8_t bodies; /* 1, or 2 when one may be left out */
-} macros[] = {
-    {"all", MACRO_ALL, 3, 1},
-    {"exists", MACRO_EXISTS, 3, 1},
-    {"exists_one", MACRO_EXISTS_ONE, 3, 1},
-    {"existsOne", MACRO_EXISTS_ONE, 3, 1},
-    {"filter", MACRO_FILTER, 1, 1},
-    {"map", MACRO_MAP, 1, 2},
-    {"transformList", MACRO_MAP, 2, 2},
-    {"transformMap", MACRO_TRANSFORM_MAP, 2, 2},
-    {"optMap", MACRO_OPT_MAP, 1, 1},
-    {"optFlatMap", MACRO_OPT_FLAT_MAP, 1, 1},
-};
-
-static const struct macro *find_macro(str name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(macros); i++)
-        if (str_is(name, macros[i].name))
-            return &macros[i];
-    return NULL;
-}
-
 /* A variable of a macro and the comma behind it. */
 static bool parse_var(struct parser *p, uint32_t *ret_slot)
 {
     str name = p->t.text;
 
-    if (p->t.kind != TOKEN_IDENT || is_reserved(name))
+    if (p->t.kind != TOKEN_IDENT || cel_is_reserved(name))
         return unexpected(p) != NULL;
     if (!next(p) || !expect(p, ","))
         return false;
@@ -305,7 +262,7 @@ static bool var_ahead(const struct parser *p)
     return p->t.kind == TOKEN_IDENT && cel_lex(&lex, &t) && t.kind == TOKEN_PUNCT && str_is(t.text, ",");
 }
 
-static struct cel_node *parse_macro_body(struct parser *p, const struct macro *m, struct cel_node *target)
+static struct cel_node *parse_macro_body(struct parser *p, const struct cel_macro_word *m, struct cel_node *target)
 {
     struct cel_node *args[3] = {target};
     uint32_t slot, second, n_vars = 1;
@@ -335,7 +292,7 @@ static struct cel_node *parse_macro_body(struct parser *p, const struct macro *m
     return n;
 }
 
-static struct cel_node *parse_macro(struct parser *p, const struct macro *m, struct cel_node *target)
+static struct cel_node *parse_macro(struct parser *p, const struct cel_macro_word *m, struct cel_node *target)
 {
     uint32_t before = p->locals.n;
     struct cel_node *n = parse_macro_body(p, m, target);
@@ -350,7 +307,7 @@ static struct cel_node *parse_bind(struct parser *p)
     struct cel_node *args[2];
     str name = p->t.text;
 
-    if (p->t.kind != TOKEN_IDENT || is_reserved(name))
+    if (p->t.kind != TOKEN_IDENT || cel_is_reserved(name))
         return unexpected(p);
     if (!next(p) || !expect(p, ",") || !(args[0] = parse_expr(p)) || !expect(p, ","))
         return NULL;
@@ -400,7 +357,7 @@ static struct cel_node *parse_ident(struct parser *p)
             return NULL;
         return str_is(name, "has") ? parse_has(p, at) : parse_call(p, NULL, name, at);
     }
-    if (is_punct(p, ".") && is_namespace(name) && !find_local(p, name, &slot))
+    if (is_punct(p, ".") && cel_is_namespace(name) && !find_local(p, name, &slot))
         return parse_namespaced(p, name, at);
     return parse_name(p, name, at);
 }
@@ -512,7 +469,7 @@ static struct cel_node *parse_select(struct parser *p, struct cel_node *on)
     if (!next(p))
         return NULL;
     if (may_call && accept(p, "(", &ok)) {
-        const struct macro *m = find_macro(name);
+        const struct cel_macro_word *m = cel_find_macro(name);
 
         if (!ok)
             return NULL;
@@ -579,31 +536,8 @@ static struct cel_node *parse_unary(struct parser *p)
     return n;
 }
 
-static const struct infix {
-    const char *text;
-    int precedence;
-    enum cel_op op;
-    enum cel_binary binary;
-} infixes[] = {
-    {"||", 1, NODE_OR, 0},          {"&&", 2, NODE_AND, 0},         {"==", 3, NODE_BINARY, BIN_EQ},
-    {"!=", 3, NODE_BINARY, BIN_NE}, {"<=", 3, NODE_BINARY, BIN_LE}, {"<", 3, NODE_BINARY, BIN_LT},
-    {">=", 3, NODE_BINARY, BIN_GE}, {">", 3, NODE_BINARY, BIN_GT},  {"in", 3, NODE_BINARY, BIN_IN},
-    {"+", 4, NODE_BINARY, BIN_ADD}, {"-", 4, NODE_BINARY, BIN_SUB}, {"*", 5, NODE_BINARY, BIN_MUL},
-    {"/", 5, NODE_BINARY, BIN_DIV}, {"%", 5, NODE_BINARY, BIN_MOD},
-};
-
-static const struct infix *infix_ahead(const struct parser *p)
-{
-    if (p->t.kind != TOKEN_PUNCT && p->t.kind != TOKEN_IDENT)
-        return NULL;
-    for (size_t i = 0; i < ARRAY_LEN(infixes); i++)
-        if (str_is(p->t.text, infixes[i].text))
-            return &infixes[i];
-    return NULL;
-}
-
 /* a && b && c is one node: long chains of conditions do not nest. */
-static struct cel_node *join(struct parser *p, const struct infix *o, struct cel_node *left, struct cel_node *right)
+static struct cel_node *join(struct parser *p, const struct cel_infix *o, struct cel_node *left, struct cel_node *right)
 {
     struct cel_node *pair[2] = {left, right};
 
@@ -623,9 +557,9 @@ static struct cel_node *join(struct parser *p, const struct infix *o, struct cel
 static struct cel_node *parse_binary(struct parser *p, int precedence)
 {
     struct cel_node *left = parse_unary(p);
-    const struct infix *o;
+    const struct cel_infix *o;
 
-    while (left && (o = infix_ahead(p)) && o->precedence >= precedence) {
+    while (left && (o = cel_find_infix(&p->t)) && o->precedence >= precedence) {
         struct cel_node *right = next(p) ? parse_binary(p, o->precedence + 1) : NULL;
 
         left = right ? join(p, o, left, right) : NULL;

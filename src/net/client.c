@@ -80,8 +80,9 @@ static void head_complete(struct wire *w)
     vec_fini(&list);
 }
 
-static size_t on_header(char *p, size_t size, size_t n,
-                        void *ctx) /* NOLINT(readability-non-const-parameter): libcurl's type */
+/* NOLINTBEGIN(readability-non-const-parameter): the types of these two are libcurl's */
+
+static size_t on_header(char *p, size_t size, size_t n, void *ctx)
 {
     struct wire *w = ctx;
     str line = {p, size * n};
@@ -109,7 +110,7 @@ static size_t on_header(char *p, size_t size, size_t n,
     return line.n;
 }
 
-static size_t on_write(char *p, size_t size, size_t n, void *ctx) /* NOLINT(readability-non-const-parameter) */
+static size_t on_write(char *p, size_t size, size_t n, void *ctx)
 {
     struct wire *w = ctx;
 
@@ -120,6 +121,8 @@ static size_t on_write(char *p, size_t size, size_t n, void *ctx) /* NOLINT(read
     http_call_data(w->call, (str){p, size * n});
     return w->call ? size * n : 0;
 }
+
+/* NOLINTEND(readability-non-const-parameter) */
 
 static size_t on_read(char *p, size_t size, size_t n, void *ctx)
 {

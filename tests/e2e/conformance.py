@@ -26,7 +26,7 @@ WORDS = [  # what differs from cluster to cluster, and what it becomes
     (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", "TIME"),
     (r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}", "TIME"),
     (r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} +\d+ \d\d:\d\d:\d\d \d{4}", "TIME"),
-    (r'("?resourceVersion"?: *)"?\d+"?', r"\1RV"),
+    (r'(resourceVersion\\*"?: ?\\*"?)\d+', r"\1RV"),
     (r"\b(https?://)?127\.0\.0\.1(:\d+)?", "SERVER"),
     (r"\b10\.\d+\.\d+\.\d+\b", "IP"),
     (r"(?<=-)[0-9a-f]{7,10}-[bcdfghjklmnpqrstvwxz2456789]{5}\b", "HASH-RANDOM"),

@@ -1,12 +1,15 @@
 #include "support/thing.h"
 
-#define FIELD(n, s) {.name = STR_INIT(n), .schema = &(s)}
+#define FIELD(n, s)                                                                                                    \
+    {                                                                                                                  \
+        .name = STR_INIT(n), .schema = &(s)                                                                            \
+    }
 #define OBJECT(f) .type = SCHEMA_OBJECT, .fields = (f), .n_fields = ARRAY_LEN(f)
 
 static const struct schema text = {.type = SCHEMA_STRING}, whole_number = {.type = SCHEMA_INTEGER};
 static const struct schema truth = {.type = SCHEMA_BOOLEAN}, int_or_string = {.type = SCHEMA_INT_OR_STRING};
 
-static const struct schema_field sub_fields[] = {FIELD("x", whole_number), FIELD("y", whole_number)};
+static const struct schema_field sub_fields[] = {FIELD("x", whole_number), FIELD("z", whole_number)};
 static const struct schema sub = {OBJECT(sub_fields)};
 
 static const struct schema_field obj_fields[] = {FIELD("a", text), FIELD("b", text), FIELD("sub", sub)};
@@ -34,8 +37,7 @@ static const struct schema items = {
 
 static const struct tree tcp = {.kind = TREE_STRING, .text = STR_INIT("TCP")};
 static const struct schema proto = {.type = SCHEMA_STRING, .def = &tcp};
-static const struct schema_field port_fields[] = {
-    FIELD("port", whole_number), FIELD("proto", proto), FIELD("v", text)};
+static const struct schema_field port_fields[] = {FIELD("port", whole_number), FIELD("proto", proto), FIELD("v", text)};
 static const struct schema port = {OBJECT(port_fields)};
 static const str port_keys[] = {STR_INIT("port"), STR_INIT("proto")};
 static const struct schema ports = {
@@ -44,10 +46,10 @@ static const struct schema ports = {
 static const struct schema free_form = {.type = SCHEMA_OBJECT, .preserve_unknown = true};
 
 static const struct schema_field spec_fields[] = {
-    FIELD("n", whole_number), FIELD("s", text),     FIELD("b", truth),   FIELD("any", int_or_string),
-    FIELD("obj", obj),        FIELD("whole", whole), FIELD("map", map),   FIELD("objs", objs),
-    FIELD("set", set),        FIELD("numbers", numbers), FIELD("list", list), FIELD("items", items),
-    FIELD("ports", ports),    FIELD("free", free_form),
+    FIELD("num", whole_number), FIELD("s", text),          FIELD("b", truth),   FIELD("any", int_or_string),
+    FIELD("obj", obj),          FIELD("whole", whole),     FIELD("map", map),   FIELD("objs", objs),
+    FIELD("set", set),          FIELD("numbers", numbers), FIELD("list", list), FIELD("items", items),
+    FIELD("ports", ports),      FIELD("free", free_form),
 };
 static const struct schema spec = {OBJECT(spec_fields)};
 

@@ -2,7 +2,6 @@
  * outcome would offend, and note who owns what. */
 #include "base/vec.h"
 #include "data/edit.h"
-#include "data/json.h"
 #include "data/reader.h"
 #include "sim/kube/apply_impl.h"
 #include "sim/kube/managed.h"

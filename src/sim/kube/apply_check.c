@@ -43,18 +43,18 @@ static void go_syntax(struct sb *out, const struct tree *t)
     sb_char(out, '}');
 }
 
-static void wrong_scalar(struct check *c, const struct tree *t, const char *due)
+static void wrong_text(struct check *c, const struct tree *t)
 {
     struct sb b = {0};
 
-    sb_printf(&b, "expected %s, got &value.valueUnstructured{Value:", due);
+    sb_c(&b, "expected string, got &value.valueUnstructured{Value:");
     go_syntax(&b, t);
     sb_char(&b, '}');
     wrong(c, sb_view(&b));
     sb_fini(&b);
 }
 
-static void wrong_container(struct check *c, const struct tree *t, const char *due)
+static void wrong_value(struct check *c, const struct tree *t, const char *due)
 {
     str text = go_text(c->a, t);
 
@@ -150,17 +150,17 @@ static void check(struct check *c, const struct schema *s, const struct tree *t,
         if (t->kind == TREE_MAP)
             check_map(c, s, t, depth);
         else
-            wrong_container(c, t, "map");
+            wrong_value(c, t, "map");
         return;
     case SCHEMA_LIST:
         if (t->kind == TREE_LIST)
             check_items(c, s, t, depth);
         else
-            wrong_container(c, t, "list");
+            wrong_value(c, t, "list");
         return;
     case SCHEMA_STRING:
         if (t->kind != TREE_STRING)
-            wrong_scalar(c, t, "string");
+            wrong_text(c, t);
         return;
     case SCHEMA_INTEGER:
     case SCHEMA_NUMBER:
@@ -169,7 +169,7 @@ static void check(struct check *c, const struct schema *s, const struct tree *t,
         return;
     case SCHEMA_BOOLEAN:
         if (t->kind != TREE_BOOL)
-            wrong_scalar(c, t, "boolean");
+            wrong_value(c, t, "boolean");
         return;
     case SCHEMA_ANY:
     case SCHEMA_INT_OR_STRING:

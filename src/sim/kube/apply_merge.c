@@ -3,11 +3,6 @@
 #include "sim/kube/apply_impl.h"
 #include "sim/kube/typed.h"
 
-static bool is_hollow(const struct tree *t)
-{
-    return !t || t->n == 0;
-}
-
 static void push_member(struct tree *map, str key, struct tree value)
 {
     assert(map->n < map->cap);
@@ -132,7 +127,7 @@ struct tree typed_merge(struct arena *a, const struct schema *s, const struct tr
 
     if (config->kind == TREE_NULL && shape_of(s, live) != SHAPE_LEAF)
         shape = shape_of(s, live);
-    if (shape == SHAPE_LEAF || shape_of(s, live) != shape || (is_hollow(live) && is_hollow(config)))
+    if (shape == SHAPE_LEAF || shape_of(s, live) != shape || (typed_hollow(live) && typed_hollow(config)))
         return *config;
     return shape == SHAPE_MAP ? merge_maps(a, s, live, config) : merge_lists(a, s, live, config);
 }

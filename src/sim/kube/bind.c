@@ -30,6 +30,20 @@ static bool may_bind(struct kube *k, struct arena *a, const struct object *pod, 
     return true;
 }
 
+/* The pod is told where it is: the zone and the region of its node become labels of its own. */
+static void copy_topology(struct kube *k, struct arena *a, struct tree *pod, str node)
+{
+    static const char *const keys[] = {"topology.kubernetes.io/zone", "topology.kubernetes.io/region"};
+    const struct object *o = kube_get(k, kube_kind(k, STR(""), STR("Node")), (str){0}, node);
+
+    for (size_t i = 0; o && i < ARRAY_LEN(keys); i++) {
+        str value = object_label(o, str_c(keys[i]));
+
+        if (value.n)
+            tree_set_str(a, tree_path(a, pod, "metadata", "labels", NULL), keys[i], arena_strdup(a, value));
+    }
+}
+
 bool kube_bind(struct kube *k, struct arena *a, str ns, str name, str node, struct status *st)
 {
     const struct object *pod = kube_get(k, k->pods, ns, name);
@@ -41,6 +55,7 @@ bool kube_bind(struct kube *k, struct arena *a, str ns, str name, str node, stru
         return false;
     object_ref(pod);
     tree_set_str(a, tree_sub(a, obj, "spec"), "nodeName", node);
+    copy_topology(k, a, obj, node);
     (void)tree_drop(tree_sub(a, obj, "status"), STR("nominatedNodeName"));
     condition_set(a, obj, "PodScheduled", "True", "", "", world_now_ms(k->world));
     (void)write_revision(k, a, pod, obj);

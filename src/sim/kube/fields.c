@@ -5,6 +5,7 @@
 #include "data/edit.h"
 #include "data/json.h"
 #include "data/reader.h"
+#include "sim/kube/patch_impl.h"
 
 #define MEMBER STR(".")
 
@@ -17,11 +18,11 @@ static bool in_number(char c)
     return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-/* Where the number begins that s[at] is part of, or at when it is not part of one: inside a string, for one. */
-static size_t number_start(str s, size_t at)
+/* The number that s[at] is part of; empty when it is in a string. */
+static str number_at(str s, size_t at)
 {
     bool quoted = false;
-    size_t start = at;
+    size_t start = at, end = at;
 
     for (size_t i = 0; i < at; i++) {
         if (quoted && s.p[i] == '\\')
@@ -29,15 +30,10 @@ static size_t number_start(str s, size_t at)
         else if (s.p[i] == '"')
             quoted = !quoted;
     }
-    while (!quoted && start > 0 && in_number(s.p[start - 1]))
+    if (quoted)
+        return (str){0};
+    while (start > 0 && in_number(s.p[start - 1]))
         start--;
-    return quoted ? at : start;
-}
-
-static str number_from(str s, size_t start)
-{
-    size_t end = start;
-
     while (end < s.n && in_number(s.p[end]))
         end++;
     return str_sub(s, start, end);
@@ -51,12 +47,8 @@ static int json_cmp(str a, str b)
 
     while (at < a.n && at < b.n && a.p[at] == b.p[at])
         at++;
-    if (at < a.n && at < b.n) {
-        size_t start = number_start(a, at);
-
-        if (str_to_double(number_from(a, start), &x) && str_to_double(number_from(b, start), &y) && x != y)
-            return x < y ? -1 : 1;
-    }
+    if (at < a.n && at < b.n && str_to_double(number_at(a, at), &x) && str_to_double(number_at(b, at), &y) && x != y)
+        return x < y ? -1 : 1;
     return str_cmp(a, b);
 }
 
@@ -253,8 +245,8 @@ static bool meet(const struct tree *x, const struct tree *y)
     while (i < x->n && j < y->n) {
         int c = step_cmp(x->keys[i], y->keys[j]);
 
-        if (c == 0 && ((fields_is_member(&x->items[i]) && fields_is_member(&y->items[j])) ||
-                       meet(&x->items[i], &y->items[j])))
+        if (c == 0 &&
+            ((fields_is_member(&x->items[i]) && fields_is_member(&y->items[j])) || meet(&x->items[i], &y->items[j])))
             return true;
         i += c <= 0;
         j += c >= 0;
@@ -316,35 +308,27 @@ const struct tree *fields_below(const struct tree *set, str step)
 
 /* ---- text ---- */
 
-static int by_key(const void *a, const void *b, void *map)
-{
-    const struct tree *t = map;
-
-    return str_cmp(t->keys[*(const uint32_t *)a], t->keys[*(const uint32_t *)b]);
-}
-
 static void json_value(struct jw *w, const struct tree *t)
 {
     if (t->kind != TREE_MAP && t->kind != TREE_LIST) {
         jw_tree(w, t);
         return;
     }
-    uint32_t *order = xmalloc(sizeof(*order) * t->n);
-    for (uint32_t i = 0; i < t->n; i++)
-        order[i] = i;
-    if (t->kind == TREE_MAP) {
-        sort_stable(order, t->n, sizeof(*order), by_key, (void *)t);
-        jw_map(w);
-    } else {
+    if (t->kind == TREE_LIST) {
         jw_list(w);
-    }
-    for (uint32_t i = 0; i < t->n; i++) {
-        if (t->kind == TREE_MAP)
+        for (uint32_t i = 0; i < t->n; i++)
+            json_value(w, &t->items[i]);
+    } else {
+        uint32_t *order = keys_in_order(t);
+
+        jw_map(w);
+        for (uint32_t i = 0; i < t->n; i++) {
             jw_key_str(w, t->keys[order[i]]);
-        json_value(w, &t->items[order[i]]);
+            json_value(w, &t->items[order[i]]);
+        }
+        free(order);
     }
     jw_end(w);
-    free(order);
 }
 
 void fields_json(struct sb *out, const struct tree *t)

@@ -22,7 +22,8 @@ static inline bool fields_empty(const struct tree *set)
 }
 
 const struct tree *fields_union(struct arena *a, const struct tree *x, const struct tree *y);
-const struct tree *fields_minus(struct arena *a, const struct tree *x, const struct tree *y); /* x itself: nothing in common */
+const struct tree *fields_minus(struct arena *a, const struct tree *x,
+                                const struct tree *y); /* x itself: nothing in common */
 const struct tree *fields_common(struct arena *a, const struct tree *x, const struct tree *y);
 
 /* What is below a step: NULL when nothing is. */

@@ -149,8 +149,8 @@ static bool wrong_builtin(struct request *r, str api_version, str name, str want
                                   STR_ARG(name), STR_ARG(version), STR_ARG(want), STR_ARG(version), STR_ARG(name),
                                   STR_ARG(package), STR_ARG(want));
     return status_bad_request(r->a, st, 400,
-                              STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT ": no kind \"" STR_FMT
-                                      "\" is registered for version \"" STR_FMT
+                              STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT
+                                      ": no kind \"" STR_FMT "\" is registered for version \"" STR_FMT
                                       "\" in scheme \"pkg/runtime/scheme.go:111\"",
                               STR_ARG(name), STR_ARG(version), STR_ARG(want), STR_ARG(name), STR_ARG(api_version));
 }
@@ -225,10 +225,9 @@ bool body_place(struct request *r, struct tree *obj, bool name_required, struct 
                                   " based on URL) was undeterminable: name must be provided",
                                   STR_ARG(t->name));
     if (name.n && !str_eq(name, t->name))
-        return status_bad_request(r->a, st, 400,
-                                  "the name of the object (" STR_FMT ") does not match the name on the URL (" STR_FMT
-                                  ")",
-                                  STR_ARG(name), STR_ARG(t->name));
+        return status_bad_request(
+            r->a, st, 400, "the name of the object (" STR_FMT ") does not match the name on the URL (" STR_FMT ")",
+            STR_ARG(name), STR_ARG(t->name));
     return true;
 }
 
@@ -258,9 +257,9 @@ bool body_patch(struct request *r, enum patch_kind how, struct tree **ret, struc
     str why;
 
     if (!parse(r, how == PATCH_APPLY, ret, &why))
-        return status_bad_request(r->a, st, 400, how == PATCH_APPLY ? "error decoding YAML: " STR_FMT
-                                                                    : "error decoding patch: " STR_FMT,
-                                  STR_ARG(why));
+        return status_bad_request(
+            r->a, st, 400, how == PATCH_APPLY ? "error decoding YAML: " STR_FMT : "error decoding patch: " STR_FMT,
+            STR_ARG(why));
     if (how == PATCH_APPLY && (*ret)->kind == TREE_NULL)
         *ret = tree_new_map(r->a);
     if ((*ret)->kind != want)

@@ -258,3 +258,6 @@ void bootstrap(struct kube *k);
 void condition_set(struct arena *a, struct tree *obj, const char *type, const char *status, const char *reason,
                    const char *message, int64_t now_ms);
 const struct tree *condition_get(const struct tree *obj, const char *type);
+
+/* scale.c: replicas of custom kinds. */
+void scale_validate(struct causes *c, const struct kind *kind, const struct tree *obj);

@@ -208,7 +208,8 @@ static bool is_reset(const struct tree *obj)
 }
 
 /* The entries that a write starts from. Clients that know nothing of them send none, or none that can be read. */
-static void read_before(struct managed *m, const struct tree *old, const struct tree *obj, const struct apply_options *o)
+static void read_before(struct managed *m, const struct tree *old, const struct tree *obj,
+                        const struct apply_options *o)
 {
     if (!o->subresource.n && is_reset(obj))
         return;

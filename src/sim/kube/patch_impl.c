@@ -14,13 +14,20 @@ static int by_key(const void *a, const void *b, void *map)
     return str_cmp(t->keys[*(const uint32_t *)a], t->keys[*(const uint32_t *)b]);
 }
 
+uint32_t *keys_in_order(const struct tree *map)
+{
+    uint32_t *order = xmalloc(sizeof(*order) * map->n);
+
+    for (uint32_t i = 0; i < map->n; i++)
+        order[i] = i;
+    sort_stable(order, map->n, sizeof(*order), by_key, (void *)map);
+    return order;
+}
+
 static void go_map(struct sb *out, const struct tree *t)
 {
-    uint32_t *order = xmalloc(sizeof(*order) * t->n);
+    uint32_t *order = keys_in_order(t);
 
-    for (uint32_t i = 0; i < t->n; i++)
-        order[i] = i;
-    sort_stable(order, t->n, sizeof(*order), by_key, (void *)t);
     sb_c(out, "map[");
     for (uint32_t i = 0; i < t->n; i++) {
         sb_c(out, i ? " " : "");

@@ -15,6 +15,9 @@ const char *go_kind(const struct tree *t);
 /* What Go's JSON decoder calls it in its errors: "object", "array", "string", "number", "bool". */
 const char *go_json_kind(const struct tree *t);
 
+/* Indexes of a map's members in the order of their keys; to be freed. */
+uint32_t *keys_in_order(const struct tree *map);
+
 /* Fills *st and returns false. */
 PRINTF(5, 6) bool refuse(struct arena *a, struct status *st, int code, const char *reason, const char *fmt, ...);
 

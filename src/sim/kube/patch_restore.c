@@ -6,8 +6,7 @@
 #include "sim/kube/schema.h"
 #include "sim/kube/status.h"
 
-#define BAD_QUANTITY                                                                                                   \
-    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+#define BAD_QUANTITY "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 /* What a field for whole numbers, text or truth says to another kind of value; empty when it is fine. */
 static str misfit_scalar(struct arena *a, const struct tree *t, enum tree_kind fits, const char *type)
@@ -78,8 +77,7 @@ static str misfit(struct arena *a, const struct schema *s, const struct tree *t)
     case SCHEMA_OBJECT:
         if (t->kind == TREE_MAP)
             return misfit_members(a, s, t);
-        return arena_printf(a, s->values ? "cannot restore map from %s" : "cannot restore struct from: %s",
-                            go_kind(t));
+        return arena_printf(a, s->values ? "cannot restore map from %s" : "cannot restore struct from: %s", go_kind(t));
     case SCHEMA_LIST:
         return t->kind == TREE_LIST ? misfit_members(a, s, t)
                                     : arena_printf(a, "cannot restore slice from %s", go_kind(t));

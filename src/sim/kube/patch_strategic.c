@@ -52,8 +52,8 @@ static bool no_merge_key(struct smp *m, const struct tree *map, str key)
 {
     str text = go_text(m->a, map);
 
-    return refuse(m->a, m->st, 500, "", "map: " STR_FMT " does not contain declared merge key: " STR_FMT,
-                  STR_ARG(text), STR_ARG(key));
+    return refuse(m->a, m->st, 500, "", "map: " STR_FMT " does not contain declared merge key: " STR_FMT, STR_ARG(text),
+                  STR_ARG(key));
 }
 
 static bool unknown_patch_type(struct smp *m, const struct tree *type, const struct tree *map)
@@ -229,8 +229,7 @@ static bool follow_directives(struct smp *m, struct tree *list, struct tree *pat
     return true;
 }
 
-static bool merge_items(struct smp *m, const struct schema *items, struct tree *list, struct tree *patch,
-                        str merge_key)
+static bool merge_items(struct smp *m, const struct schema *items, struct tree *list, struct tree *patch, str merge_key)
 {
     for (uint32_t i = 0; i < patch->n; i++) {
         struct tree *item = &patch->items[i];
@@ -376,10 +375,9 @@ static bool order_holds(struct smp *m, const struct tree *patch, const struct tr
         if (at++ >= order->n) {
             str x = go_text(m->a, patch), y = go_text(m->a, order);
 
-            return refuse(
-                m->a, m->st, 500, "",
-                "The order in patch list:\n" STR_FMT "\n doesn't match $setElementOrder list:\n" STR_FMT "\n",
-                STR_ARG(x), STR_ARG(y));
+            return refuse(m->a, m->st, 500, "",
+                          "The order in patch list:\n" STR_FMT "\n doesn't match $setElementOrder list:\n" STR_FMT "\n",
+                          STR_ARG(x), STR_ARG(y));
         }
     }
     return true;
@@ -407,7 +405,7 @@ static bool merge_ordered(struct smp *m, const struct schema *s, struct tree *ta
                           const struct tree *order)
 {
     struct tree *had, *more, none = {.kind = TREE_LIST};
-    const struct schema *f;
+    const struct schema *f = NULL;
     str key;
 
     if (!directive_field(directive, &key))
@@ -496,14 +494,15 @@ static bool merge_member(struct smp *m, const struct schema *s, struct tree *tar
         take_new(m, target, key, patch);
         return true;
     }
-    if (t->kind != patch->kind || (t->kind != TREE_MAP && t->kind != TREE_LIST)) {
+    const struct schema *f = schema_child(s, key);
+    if (!f)
+        f = &unknown;
+    if (t->kind != patch->kind || (t->kind != TREE_MAP && t->kind != TREE_LIST) ||
+        (t->kind == TREE_MAP && f->patch_replace)) {
         drop_nulls(patch);
         *t = *patch;
         return true;
     }
-    const struct schema *f = schema_child(s, key);
-    if (!f)
-        f = &unknown;
     return t->kind == TREE_MAP ? merge_map(m, f, t, patch) : merge_list(m, f, t, patch);
 }
 

@@ -98,7 +98,7 @@ static struct schema *parse_scalar(str shape)
             s->preserve_unknown = s->type == SCHEMA_OBJECT; /* an object that says nothing of its fields */
             return s;
         }
-    assert(!"the generated text is in order");
+    assert(false); /* tools/kube-schema writes no other */
     return NULL;
 }
 
@@ -189,6 +189,8 @@ static void apply_words(struct schema *s, str words, struct schema_field *f)
             s->merge_key = value;
         } else if (str_is(name, "retain"))
             s->patch_retain_keys = true;
+        else if (str_is(name, "replace"))
+            s->patch_replace = true;
         else if (str_is(name, "atomic"))
             s->map_atomic = true;
         else if (str_is(name, "default"))
@@ -202,7 +204,7 @@ static void apply_words(struct schema *s, str words, struct schema_field *f)
         else if (str_is(name, "always") && f)
             f->always = true;
         else
-            assert(!"the generated text is in order");
+            assert(false); /* tools/kube-schema writes no other */
     }
 }
 

@@ -17,7 +17,7 @@ static void add(struct causes *c, const char *reason, str field, str message)
     vec_push(&c->list, (struct cause){str_c(reason), message, arena_strdup(c->a, field)});
 }
 
-static str vformat(struct arena *a, const char *fmt, va_list ap)
+PRINTF(2, 0) static str vformat(struct arena *a, const char *fmt, va_list ap)
 {
     char buf[2048];
     int n = vsnprintf(buf, sizeof(buf), fmt, ap);

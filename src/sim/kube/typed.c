@@ -169,8 +169,8 @@ bool ownable(const struct apply_options *o, const struct schema *s, enum realm r
 {
     static const char *const top[] = {"apiVersion", "kind"};
     static const char *const meta[] = {
-        "name",          "namespace",       "creationTimestamp", "selfLink",          "uid",
-        "generation",    "resourceVersion", "managedFields",     "deletionTimestamp", "deletionGracePeriodSeconds",
+        "name",       "namespace",       "creationTimestamp", "selfLink",          "uid",
+        "generation", "resourceVersion", "managedFields",     "deletionTimestamp", "deletionGracePeriodSeconds",
     };
 
     if (r == REALM_BELOW)

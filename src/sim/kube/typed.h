@@ -18,6 +18,12 @@ enum shape { SHAPE_LEAF, SHAPE_MAP, SHAPE_SET, SHAPE_KEYED };
 /* Of a value, by the schema or by itself. A value of the wrong type is a leaf; null has the shape that its schema says. */
 enum shape shape_of(const struct schema *s, const struct tree *t);
 
+/* Absent, null or without members: such a value is compared and merged in one piece. */
+static inline bool typed_hollow(const struct tree *t)
+{
+    return !t || t->n == 0;
+}
+
 /* A schema of whole objects, with metadata as all objects have it. */
 const struct schema *typed_object(struct arena *a, const struct schema *s);
 
@@ -54,8 +60,8 @@ struct difference {
 };
 
 /* old NULL: everything is added, besides what an empty object of a built-in kind has. */
-struct difference typed_compare(struct arena *a, const struct schema *s, const struct tree *old,
-                                const struct tree *obj, const struct apply_options *o);
+struct difference typed_compare(struct arena *a, const struct schema *s, const struct tree *old, const struct tree *obj,
+                                const struct apply_options *o);
 
 /* The fields that a configuration speaks of; o NULL: also those that nobody can own. */
 const struct tree *typed_fields(struct arena *a, const struct schema *s, const struct tree *config,

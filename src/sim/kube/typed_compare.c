@@ -31,11 +31,6 @@ struct spot {
 
 static void compare(struct compare *c, const struct schema *s, struct pair p, struct spot at, struct sides *out);
 
-static bool is_hollow(const struct tree *t)
-{
-    return !t || t->n == 0;
-}
-
 static void compare_leaf(const struct tree *x, const struct tree *y, struct sides *out)
 {
     if (!y)
@@ -178,7 +173,7 @@ static void compare(struct compare *c, const struct schema *s, struct pair p, st
         compare(c, s, (struct pair){NULL, p.y}, at, out);
         return;
     }
-    if (shape == SHAPE_LEAF || (is_hollow(p.x) && is_hollow(p.y)) || at.depth > TYPED_DEPTH) {
+    if (shape == SHAPE_LEAF || (typed_hollow(p.x) && typed_hollow(p.y)) || at.depth > TYPED_DEPTH) {
         compare_leaf(p.x, p.y, out);
         return;
     }
@@ -197,8 +192,8 @@ static const struct tree *set_of(struct arena *a, struct field_node *root)
     return t.n ? arena_dup_array(a, struct tree, &t, 1) : &fields_none;
 }
 
-struct difference typed_compare(struct arena *a, const struct schema *s, const struct tree *old,
-                                const struct tree *obj, const struct apply_options *o)
+struct difference typed_compare(struct arena *a, const struct schema *s, const struct tree *old, const struct tree *obj,
+                                const struct apply_options *o)
 {
     static const struct tree blank = {.kind = TREE_MAP};
     struct compare c = {.a = a, .o = o};

@@ -6,6 +6,7 @@
 #include "data/json.h"
 #include "sim/kube/kube_int.h"
 #include "sim/kube/patch.h"
+#include "sim/kube/rules/rule.h"
 #include "sim/kube/schema.h"
 
 /* ---- what a client sent ---- */
@@ -23,14 +24,7 @@ static str joined(struct arena *a, const struct causes *c)
     return s;
 }
 
-static int by_key(const void *a, const void *b, void *ctx)
-{
-    const struct tree *t = ctx;
-
-    return str_cmp(t->keys[*(const uint32_t *)a], t->keys[*(const uint32_t *)b]);
-}
-
-/* The object with its own members in order of their names, as a patched object is shown. */
+/* The object with its own members in order of their names, as a patched object of a built-in kind is shown. */
 static const struct tree *sorted_members(struct arena *a, struct tree *t)
 {
     uint32_t *order = arena_new_array(a, uint32_t, t->n);
@@ -47,22 +41,15 @@ static const struct tree *sorted_members(struct arena *a, struct tree *t)
 /* quirk: what is wrong with a patched object is said of a field "patch", with all of the object before the reason. */
 static bool refuse_patched(struct write *w, str why)
 {
-    struct causes c = {.a = w->a};
-    struct sb text = {0}, quoted = {0};
-    struct jw inner = {.out = &text}, outer = {.out = &quoted};
-    struct kind nothing = {0};
+    struct sb text = {0};
+    struct jw jw = {.out = &text};
 
-    jw_tree(&inner, sorted_members(w->a, w->obj));
-    jw_str(&outer, sb_view(&text));
-    str value = sb_dup(&quoted, w->a);
-    vec_push(&c.list,
-             (struct cause){STR("FieldValueInvalid"),
-                            arena_printf(w->a, "Invalid value: " STR_FMT ": " STR_FMT, STR_ARG(value), STR_ARG(why)),
-                            STR("patch")});
-    (void)status_invalid(w->a, w->st, &nothing, (str){0}, &c);
-    causes_fini(&c);
+    if (w->kind->crd)
+        json_sorted(&jw, w->obj);
+    else
+        jw_tree(&jw, sorted_members(w->a, w->obj));
+    (void)patch_misfits(w->a, w->st, sb_view(&text), why);
     sb_fini(&text);
-    sb_fini(&quoted);
     return false;
 }
 
@@ -197,6 +184,8 @@ static bool validate(struct write *w, const struct tree *old)
         meta_validate(&c, w->kind, meta);
     if (w->kind->crd && w->kind->schema)
         schema_validate(w->a, w->kind->schema, w->obj, old, &c);
+    if (w->kind->crd && w->kind->has_scale)
+        scale_validate(&c, w->kind, w->obj);
     if (w->kind->rules && w->kind->rules->validate)
         w->kind->rules->validate(&rc, w->obj, old, &c);
     if (c.list.n)

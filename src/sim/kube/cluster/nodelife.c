@@ -129,8 +129,7 @@ static void mark_pods_not_ready(struct nodelife *p, str node, struct arena *a)
         struct tree *t = kube_tree(a, e->o);
         struct condition ready = {.type = STR("Ready"), .status = STR("False"), .flavour = CONDITION_POD};
 
-        cond_set(a, tree_sublist(a, tree_sub(a, t, "status"), "conditions"), &ready,
-                      time_text(a, cluster_now_ms(c)));
+        cond_set(a, tree_sublist(a, tree_sub(a, t, "status"), "conditions"), &ready, time_text(a, cluster_now_ms(c)));
         if (cluster_update(c, c->kinds.pod, "status", t))
             cluster_event(c, e->o, "node-controller", "Warning", "NodeNotReady", "Node is not ready");
     }
@@ -195,7 +194,8 @@ static uint32_t wanted_taints(const struct tree *t, struct wanted *out)
     out[n++] = (struct wanted){PREFIX "unreachable", "NoSchedule", unknown};
     out[n++] = (struct wanted){PREFIX "not-ready", "NoExecute", ready.n && !yes && !unknown};
     out[n++] = (struct wanted){PREFIX "unreachable", "NoExecute", unknown};
-    out[n++] = (struct wanted){PREFIX "unschedulable", "NoSchedule", tree_is_true(tree_at(t, "spec", "unschedulable", NULL))};
+    out[n++] =
+        (struct wanted){PREFIX "unschedulable", "NoSchedule", tree_is_true(tree_at(t, "spec", "unschedulable", NULL))};
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         out[n++] = (struct wanted){others[i].key, "NoSchedule", cond_is(list, str_c(others[i].type), STR("True"))};
     return n;
@@ -239,6 +239,25 @@ static void sync_taints(struct nodelife *p, const struct object *o, struct arena
     }
 }
 
+/* The labels of old for architecture and system follow those of today. */
+static void sync_labels(struct nodelife *p, const struct object *o, struct arena *a)
+{
+    static const char *const keys[][2] = {{"kubernetes.io/arch", "beta.kubernetes.io/arch"},
+                                          {"kubernetes.io/os", "beta.kubernetes.io/os"}};
+    struct tree *t = NULL;
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        str value = object_label(o, str_c(keys[i][0]));
+
+        if (value.n == 0 || str_eq(value, object_label(o, str_c(keys[i][1]))))
+            continue;
+        t = t ? t : kube_tree(a, o);
+        tree_set_str(a, tree_path(a, t, "metadata", "labels", NULL), keys[i][1], arena_strdup(a, value));
+    }
+    if (t)
+        cluster_update(p->c, p->c->kinds.node, NULL, t);
+}
+
 static void on_node_work(void *ctx, str name)
 {
     struct nodelife *p = ctx;
@@ -251,10 +270,14 @@ static void on_node_work(void *ctx, str name)
         return;
     if (!n->registered)
         cluster_event(c, o, "node-controller", "Normal", "RegisteredNode",
-                      "Node " STR_FMT " event: Registered Node " STR_FMT " in Controller", STR_ARG(name), STR_ARG(name));
+                      "Node " STR_FMT " event: Registered Node " STR_FMT " in Controller", STR_ARG(name),
+                      STR_ARG(name));
     n->registered = true;
     if (is_dead(p, n))
         mark_unknown(p, o, a);
+    o = kube_get(c->k, c->kinds.node, (str){0}, name);
+    if (o)
+        sync_labels(p, o, a);
     o = kube_get(c->k, c->kinds.node, (str){0}, name);
     if (o)
         sync_taints(p, o, a);
@@ -339,12 +362,12 @@ static void on_eviction(void *ctx, str uid)
     cluster_event(c, e->o, "taint-eviction-controller", "Normal", "TaintManagerEviction",
                   "Marking for deletion Pod " STR_FMT "/" STR_FMT, STR_ARG(e->o->ns), STR_ARG(e->o->name));
     cond_set(a, tree_sublist(a, tree_sub(a, t, "status"), "conditions"),
-                  &(struct condition){.type = STR("DisruptionTarget"),
-                                      .status = STR("True"),
-                                      .reason = STR("DeletionByTaintManager"),
-                                      .message = STR("Taint manager: deleting due to NoExecute taint"),
-                                      .flavour = CONDITION_POD},
-                  time_text(a, cluster_now_ms(c)));
+             &(struct condition){.type = STR("DisruptionTarget"),
+                                 .status = STR("True"),
+                                 .reason = STR("DeletionByTaintManager"),
+                                 .message = STR("Taint manager: deleting due to NoExecute taint"),
+                                 .flavour = CONDITION_POD},
+             time_text(a, cluster_now_ms(c)));
     cluster_update(c, c->kinds.pod, "status", t);
     e = pods_get(c->pods, uid);
     if (e)

@@ -256,11 +256,12 @@ void counts_recount(struct sched *s)
             by_labels |= t->whom[k].in_namespaces.present;
         if (!by_labels)
             continue;
-        memset(t->shapes.v, 0, t->shapes.n);
+        if (t->shapes.n)
+            memset(t->shapes.v, 0, t->shapes.n);
         tally_fill(s, t);
     }
     for (uint32_t i = 0; i < s->holders.n; i++)
-        if (s->holders.v[i]->whom.in_namespaces.present)
+        if (s->holders.v[i]->whom.in_namespaces.present && s->holders.v[i]->shapes.n)
             memset(s->holders.v[i]->shapes.v, 0, s->holders.v[i]->shapes.n);
 }
 

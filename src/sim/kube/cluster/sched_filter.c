@@ -115,7 +115,7 @@ static int64_t ext_amount(const struct amounts *a, sym name)
     return 0;
 }
 
-struct shortage { /* of resources: several at once */
+struct shortage {       /* of resources: several at once */
     bool any, hopeless; /* hopeless: more than the node has when it is empty */
 };
 
@@ -243,7 +243,7 @@ void sched_daemon(struct sched *s, const struct tree *pod, void (*fn)(void *ctx,
                   void *ctx)
 {
     arena_reset(s->tmp);
-    struct shape *p = shape_of(s, pod);
+    struct shape *p = pod_shape(s, pod);
 
     for (uint32_t i = 0; i < s->order.n; i++) {
         const struct snode *n = &s->nodes.v[s->order.v[i]];

@@ -60,7 +60,7 @@ static void reprieve(struct attempt *t, struct candidate *c, struct spod **pods,
     for (uint32_t i = 0; i < s->budgets.n; i++)
         left[i] = s->budgets.v[i]->allowed;
     for (uint32_t i = 0; i < n; i++)
-        protected[i] = violates(s, pods[i], left);
+    protected[i] = violates(s, pods[i], left);
     c->victims = arena_new_array(s->tmp, struct spod *, n);
     for (int pass = 1; pass >= 0; pass--)
         for (uint32_t i = 0; i < n; i++) {
@@ -178,8 +178,9 @@ bool preempt(struct attempt *t, struct verdict *ret, struct sb *message)
         return false;
     }
     if (must_wait(t)) {
-        sb_c(message, " no new claims to deallocate, preemption: not eligible due to a terminating pod on the nominated "
-                      "node.");
+        sb_c(message,
+             " no new claims to deallocate, preemption: not eligible due to a terminating pod on the nominated "
+             "node.");
         return false;
     }
     bool found = search(t, &best, &why);

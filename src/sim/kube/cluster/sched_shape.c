@@ -46,7 +46,8 @@ static struct extended *ext_slot(struct arena *a, struct amounts *r, sym name)
         if (sym_eq(r->ext[i].name, name))
             return &r->ext[i];
     struct extended *more = arena_new_array(a, struct extended, r->n_ext + 1);
-    memcpy(more, r->ext, r->n_ext * sizeof(*more));
+    if (r->n_ext)
+        memcpy(more, r->ext, r->n_ext * sizeof(*more));
     r->ext = more;
     r->ext[r->n_ext] = (struct extended){.name = name};
     return &r->ext[r->n_ext++];
@@ -194,8 +195,8 @@ static void decode_node_affinity(struct sched *s, struct shape *p, const struct 
     const struct tree *preferred = tree_get(in, "preferredDuringSchedulingIgnoredDuringExecution");
 
     if (plain) {
-        struct tree as_labels = {.kind = TREE_MAP, .n = 1, .items = (struct tree *)plain,
-                                 .keys = (str[]){STR("matchLabels")}};
+        struct tree as_labels = {
+            .kind = TREE_MAP, .n = 1, .items = (struct tree *)plain, .keys = (str[]){STR("matchLabels")}};
 
         decode_selector(s, p->a, &as_labels, &p->node_selector);
     }
@@ -224,12 +225,14 @@ bool shape_fits_labels(const struct sched *s, const struct shape *p, const struc
 /* ---- other pods ---- */
 
 /* matchLabelKeys and mismatchLabelKeys: the pod's own values become part of the selector. */
-static void add_label_keys(struct sched *s, struct shape *p, const struct tree *keys, enum req_op op, struct selector *sel)
+static void add_label_keys(struct sched *s, struct shape *p, const struct tree *keys, enum req_op op,
+                           struct selector *sel)
 {
     if (!keys || keys->n == 0 || !sel->present)
         return;
     struct req_expr *more = arena_new_array(p->a, struct req_expr, sel->n_exprs + keys->n);
-    memcpy(more, sel->exprs, sel->n_exprs * sizeof(*more));
+    if (sel->n_exprs)
+        memcpy(more, sel->exprs, sel->n_exprs * sizeof(*more));
     sel->exprs = more;
     for (uint32_t i = 0; i < keys->n; i++) {
         sym key = decode_sym(s, &keys->items[i]), value;
@@ -304,7 +307,8 @@ static void add_holder(struct shape *p, struct holder *h)
 {
     struct holder **more = arena_new_array(p->a, struct holder *, p->n_holders + 1);
 
-    memcpy(more, p->holders, p->n_holders * sizeof(*more));
+    if (p->n_holders)
+        memcpy(more, p->holders, p->n_holders * sizeof(*more));
     p->holders = more;
     p->holders[p->n_holders++] = h;
 }
@@ -340,7 +344,8 @@ static void decode_preferred(struct sched *s, struct shape *p, const struct tree
     uint32_t n = list ? list->n : 0;
     struct affinity_term *terms = arena_new_array(p->a, struct affinity_term, p->n_likes + n);
 
-    memcpy(terms, p->likes, p->n_likes * sizeof(*terms));
+    if (p->n_likes)
+        memcpy(terms, p->likes, p->n_likes * sizeof(*terms));
     p->likes = terms;
     for (uint32_t i = 0; i < n; i++) {
         const struct tree *term = tree_get(&list->items[i], "podAffinityTerm");
@@ -386,9 +391,10 @@ static void write_containers(struct jw *w, const struct tree *list)
 /* Everything that the decoding below looks at, as text. */
 static void write_key(struct sb *b, const struct tree *pod)
 {
-    static const char *const fields[] = {"nodeSelector",  "affinity",         "tolerations",   "topologySpreadConstraints",
-                                         "priority",      "preemptionPolicy", "schedulingGates", "schedulerName",
-                                         "overhead",      "resources"};
+    static const char *const fields[] = {
+        "nodeSelector", "affinity",         "tolerations",     "topologySpreadConstraints",
+        "priority",     "preemptionPolicy", "schedulingGates", "schedulerName",
+        "overhead",     "resources"};
     const struct tree *spec = tree_get(pod, "spec");
     struct jw w = {.out = b};
 
@@ -431,7 +437,7 @@ static struct shape *shape_new(struct sched *s, str key, const struct tree *pod)
     return p;
 }
 
-struct shape *shape_of(struct sched *s, const struct tree *pod)
+struct shape *pod_shape(struct sched *s, const struct tree *pod)
 {
     struct sb b = {0};
 

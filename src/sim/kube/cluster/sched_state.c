@@ -27,7 +27,8 @@ static void amounts_add(struct snode *n, const struct amounts *from, int sign)
         if (k == to->n_ext) {
             struct extended *more = arena_new_array(n->a, struct extended, k + 1);
 
-            memcpy(more, to->ext, k * sizeof(*more));
+            if (k)
+                memcpy(more, to->ext, k * sizeof(*more));
             more[k] = (struct extended){.name = from->ext[i].name};
             to->ext = more;
             to->n_ext++;
@@ -358,7 +359,7 @@ unsigned sched_pod(struct sched *s, str uid, const struct tree *t)
     bool is_new = !p;
     if (is_new)
         p = pod_new(s, uid);
-    struct shape *shape = shape_of(s, t);
+    struct shape *shape = pod_shape(s, t);
     bool leaving = tree_get(tree_get(t, "metadata"), "deletionTimestamp") != NULL, over = phase_is_over(t);
     sym fixed = decode_sym(s, tree_at(t, "spec", "nodeName", NULL));
     uint32_t was_on = p->node;
@@ -402,7 +403,9 @@ bool sched_queueing(const struct sched *s, str uid, struct pod_queueing *ret)
         return false;
     bool free_to_go = p->shape->ours && !sym_some(p->fixed) && p->assumed == NONE && !p->over && !p->leaving;
     *ret = (struct pod_queueing){
-        .wants = !free_to_go ? POD_WANTS_NOTHING : p->shape->gated ? POD_IS_GATED : POD_WANTS_NODE,
+        .wants = !free_to_go       ? POD_WANTS_NOTHING
+                 : p->shape->gated ? POD_IS_GATED
+                                   : POD_WANTS_NODE,
         .priority = p->shape->priority,
     };
     if (p->nominated != NONE)

@@ -3,18 +3,10 @@
 #include "sim/kube/rules/rule.h"
 #include "sim/kube/rules/rules.h"
 
-static int64_t number(const struct tree *t)
-{
-    int64_t n = 0;
-
-    (void)tree_to_i64(t, &n);
-    return n;
-}
-
 static void cell_ready(struct cells *c, const struct tree *obj)
 {
-    int64_t ready = number(tree_at(obj, "status", "readyReplicas", NULL));
-    int64_t wanted = number(tree_at(obj, "spec", "replicas", NULL));
+    int64_t ready = number_of(tree_at(obj, "status", "readyReplicas", NULL));
+    int64_t wanted = number_of(tree_at(obj, "spec", "replicas", NULL));
 
     cell_str(c, arena_printf(c->a, "%lld/%lld", (long long)ready, (long long)wanted));
 }

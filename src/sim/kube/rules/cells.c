@@ -24,10 +24,7 @@ void cell_i64(struct cells *c, int64_t v)
 
 void cell_count(struct cells *c, const struct tree *v)
 {
-    int64_t n = 0;
-
-    (void)tree_to_i64(v, &n);
-    cell_i64(c, n);
+    cell_i64(c, number_of(v));
 }
 
 void cell_bool(struct cells *c, bool v)
@@ -98,12 +95,6 @@ void cell_containers(struct cells *c, const struct tree *podspec)
         cell_str(c, sb_dup(&b, c->a));
         sb_fini(&b);
     }
-}
-
-static int by_text(const void *x, const void *y, void *ctx)
-{
-    (void)ctx;
-    return str_cmp(*(const str *)x, *(const str *)y);
 }
 
 struct parts {

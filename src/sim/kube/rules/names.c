@@ -69,11 +69,6 @@ static void too_long(struct flaws *f, const struct at *at, str s, size_t max, co
         flaw_invalid(f, at, json_quoted(f->a, s), "must be no more than %zu %s", max, unit);
 }
 
-bool is_label_name(str s)
-{
-    return s.n <= 63 && has_form(s, /* upper= */ false, "");
-}
-
 void check_label_name(struct flaws *f, const struct at *at, str s)
 {
     too_long(f, at, s, 63, "characters");
@@ -95,7 +90,7 @@ void check_subdomain(struct flaws *f, const struct at *at, str s)
         flaw_invalid(f, at, json_quoted(f->a, s), "%s", SUBDOMAIN_TEXT);
 }
 
-bool is_qualified(str s)
+static bool is_qualified(str s)
 {
     str prefix, name;
 

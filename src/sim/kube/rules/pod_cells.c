@@ -17,14 +17,6 @@ static bool condition_is(const struct tree *pod, str type, const char *status)
     return str_is(tree_str(tree_get(condition(pod, type), "status")), status);
 }
 
-static int64_t number(const struct tree *t)
-{
-    int64_t n = 0;
-
-    (void)tree_to_i64(t, &n);
-    return n;
-}
-
 static bool restarts_always(const struct tree *pod, str init_name)
 {
     const struct tree *list = tree_at(pod, "spec", "initContainers", NULL);
@@ -39,7 +31,7 @@ static void count_restarts(struct summary *s, const struct tree *status)
 {
     int64_t finished;
 
-    s->restarts += number(tree_get(status, "restartCount"));
+    s->restarts += number_of(tree_get(status, "restartCount"));
     if (time_of(tree_at(status, "lastState", "terminated", "finishedAt", NULL), &finished))
         s->last_restart_ms = MAX(s->last_restart_ms, finished);
 }
@@ -51,9 +43,9 @@ static str ending(struct arena *a, const struct tree *terminated)
 
     if (reason.n)
         return reason;
-    if (number(tree_get(terminated, "signal")))
-        return arena_printf(a, "Signal:%lld", (long long)number(tree_get(terminated, "signal")));
-    return arena_printf(a, "ExitCode:%lld", (long long)number(tree_get(terminated, "exitCode")));
+    if (number_of(tree_get(terminated, "signal")))
+        return arena_printf(a, "Signal:%lld", (long long)number_of(tree_get(terminated, "signal")));
+    return arena_printf(a, "ExitCode:%lld", (long long)number_of(tree_get(terminated, "exitCode")));
 }
 
 static void look_at_init(struct summary *s, uint32_t n_init)
@@ -66,7 +58,7 @@ static void look_at_init(struct summary *s, uint32_t n_init)
         bool always = restarts_always(s->pod, tree_str(tree_get(x, "name")));
 
         count_restarts(s, x);
-        if (terminated && number(tree_get(terminated, "exitCode")) == 0)
+        if (terminated && number_of(tree_get(terminated, "exitCode")) == 0)
             continue;
         if (always && tree_is_true(tree_get(x, "started"))) {
             s->ready += tree_is_true(tree_get(x, "ready"));

@@ -12,7 +12,7 @@ void claim_spec_defaults(struct arena *a, struct tree *spec);
 void volume_source_defaults(struct arena *a, struct tree *source);
 
 void podspec_check(struct flaws *f, const struct at *at, const struct tree *spec);
-/* The metadata and spec of a template. `restart`: the policies that the kind allows, NULL-terminated. */
+/* The metadata and spec of a template. */
 void template_check(struct flaws *f, const struct at *at, const struct tree *tmpl);
 void podspec_check_volumes(struct flaws *f, const struct at *at, const struct tree *volumes);
 void podspec_check_placing(struct flaws *f, const struct at *at, const struct tree *spec);

@@ -84,11 +84,17 @@ str json_quoted(struct arena *a, str s)
     return json_sorted_text(a, &(struct tree){.kind = TREE_STRING, .text = s});
 }
 
-static int by_key(const void *x, const void *y, void *ctx)
+int by_text(const void *x, const void *y, void *ctx)
 {
-    const struct tree *map = ctx;
+    (void)ctx;
+    return str_cmp(*(const str *)x, *(const str *)y);
+}
 
-    return str_cmp(map->keys[*(const uint32_t *)x], map->keys[*(const uint32_t *)y]);
+int by_key(const void *x, const void *y, void *map)
+{
+    const struct tree *m = map;
+
+    return str_cmp(m->keys[*(const uint32_t *)x], m->keys[*(const uint32_t *)y]);
 }
 
 void json_sorted(struct jw *w, const struct tree *t)
@@ -227,6 +233,14 @@ void check_at_most_all(struct flaws *f, const struct at *at, const struct tree *
 
 /* ---- editing ---- */
 
+int64_t number_of(const struct tree *t)
+{
+    int64_t n = 0;
+
+    (void)tree_to_i64(t, &n);
+    return n;
+}
+
 uint32_t list_len(const struct tree *t)
 {
     return t && t->kind == TREE_LIST ? t->n : 0;
@@ -237,40 +251,60 @@ bool has(const struct tree *map, const char *key)
     return tree_get(map, key) != NULL;
 }
 
-struct tree *edit_at(struct tree *t, const char *key)
+static struct tree *edit(struct tree *t, const char *key, enum tree_kind kind)
 {
-    return (struct tree *)tree_get(t, key);
+    struct tree *x = (struct tree *)tree_get(t, key);
+
+    return x && x->kind == kind ? x : NULL;
+}
+
+struct tree *edit_map(struct tree *t, const char *key)
+{
+    return edit(t, key, TREE_MAP);
+}
+
+struct tree *edit_list(struct tree *t, const char *key)
+{
+    return edit(t, key, TREE_LIST);
+}
+
+/* A map without the key; something else, which validation has refused or will refuse, is left alone. */
+static bool lacks(const struct tree *map, const char *key)
+{
+    return map && map->kind == TREE_MAP && !has(map, key);
 }
 
 void default_str(struct arena *a, struct tree *map, const char *key, const char *value)
 {
-    if (is_empty(tree_get(map, key)))
+    const struct tree *now = tree_get(map, key);
+
+    if (lacks(map, key) || (now && now->kind == TREE_STRING && now->text.n == 0))
         tree_set_str(a, map, key, str_c(value));
 }
 
 void default_i64(struct arena *a, struct tree *map, const char *key, int64_t value)
 {
-    if (!has(map, key))
+    if (lacks(map, key))
         tree_set_i64(a, map, key, value);
 }
 
 void default_count(struct arena *a, struct tree *map, const char *key, int64_t value)
 {
-    int64_t now = 0;
+    int64_t now = 1;
 
-    if (!has(map, key) || (tree_to_i64(tree_get(map, key), &now) && now == 0))
+    if (lacks(map, key) || (tree_to_i64(tree_get(map, key), &now) && now == 0))
         tree_set_i64(a, map, key, value);
 }
 
 void default_bool(struct arena *a, struct tree *map, const char *key, bool value)
 {
-    if (!has(map, key))
+    if (lacks(map, key))
         tree_set_bool(a, map, key, value);
 }
 
 void default_null(struct arena *a, struct tree *map, const char *key)
 {
-    if (!has(map, key))
+    if (lacks(map, key))
         tree_set(a, map, key, tree_of_null());
 }
 
@@ -278,6 +312,8 @@ void keep(struct arena *a, struct tree *obj, const struct tree *old, const char 
 {
     const struct tree *was = tree_get(old, key);
 
+    if (!obj || obj->kind != TREE_MAP)
+        return;
     if (was)
         tree_set(a, obj, key, *tree_copy(a, was));
     else

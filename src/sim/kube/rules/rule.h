@@ -47,6 +47,10 @@ void json_sorted(struct jw *w, const struct tree *t); /* keys in byte order; NUL
 str json_quoted(struct arena *a, str s);
 str json_sorted_text(struct arena *a, const struct tree *t); /* compact, likewise */
 
+/* For sort_stable(): strs; indexes of members by their keys, the map being the context. */
+int by_text(const void *x, const void *y, void *ctx);
+int by_key(const void *x, const void *y, void *map);
+
 /* ---- checks that many kinds need; an absent value passes unless said otherwise ---- */
 
 /* Where the text must be one of `words` (NULL-terminated); empty counts as absent. */
@@ -71,8 +75,6 @@ void check_label_value(struct flaws *f, const struct at *at, str s);
 void check_labels(struct flaws *f, const struct at *at, const struct tree *labels); /* keys and values */
 void check_config_key(struct flaws *f, const struct at *at, str s);
 void check_port_name(struct flaws *f, const struct at *at, str s);
-bool is_label_name(str s);
-bool is_qualified(str s);
 
 /* ---- amounts (amount.c) ---- */
 
@@ -85,15 +87,18 @@ void check_amount_not_negative(struct flaws *f, const struct at *at, const struc
 
 /* ---- editing ---- */
 
-uint32_t list_len(const struct tree *t);                                                 /* 0 for what is no list */
-bool has(const struct tree *map, const char *key);                                       /* not null */
-bool is_empty(const struct tree *t);                                                     /* NULL, null, "", {}, [] */
+int64_t number_of(const struct tree *t);           /* 0 for what is no whole number */
+uint32_t list_len(const struct tree *t);           /* 0 for what is no list */
+bool has(const struct tree *map, const char *key); /* not null */
+bool is_empty(const struct tree *t);               /* NULL, null, "", {}, [] */
 void default_str(struct arena *a, struct tree *map, const char *key, const char *value); /* absent or "" */
 void default_i64(struct arena *a, struct tree *map, const char *key, int64_t value);     /* absent */
 void default_count(struct arena *a, struct tree *map, const char *key, int64_t value);   /* absent or 0 */
 void default_bool(struct arena *a, struct tree *map, const char *key, bool value);
 void default_null(struct arena *a, struct tree *map, const char *key);
-struct tree *edit_at(struct tree *t, const char *key); /* tree_get() for editing; also steps into nothing */
+/* tree_get() for editing: NULL unless there is a map, or a list; also steps into nothing. */
+struct tree *edit_map(struct tree *t, const char *key);
+struct tree *edit_list(struct tree *t, const char *key);
 /* What a decoder of the server forgets: nulls, empty lists and strings where the field is left out when empty. Quantities
  * get their canonical form. */
 void compact(struct arena *a, struct tree *obj);

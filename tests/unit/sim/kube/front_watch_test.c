@@ -249,9 +249,12 @@ static void tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(beginnings, setup, teardown), cmocka_unit_test_setup_teardown(too_old, setup, teardown),
-        cmocka_unit_test_setup_teardown(not_yet, setup, teardown),    cmocka_unit_test_setup_teardown(selectors, setup, teardown),
-        cmocka_unit_test_setup_teardown(bookmarks, setup, teardown),  cmocka_unit_test_setup_teardown(ends, setup, teardown),
+        cmocka_unit_test_setup_teardown(beginnings, setup, teardown),
+        cmocka_unit_test_setup_teardown(too_old, setup, teardown),
+        cmocka_unit_test_setup_teardown(not_yet, setup, teardown),
+        cmocka_unit_test_setup_teardown(selectors, setup, teardown),
+        cmocka_unit_test_setup_teardown(bookmarks, setup, teardown),
+        cmocka_unit_test_setup_teardown(ends, setup, teardown),
         cmocka_unit_test_setup_teardown(tables, setup, teardown),
     };
 
