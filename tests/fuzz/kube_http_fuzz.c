@@ -69,13 +69,14 @@ static void ask(struct kube_bench *b, str text)
     if (!str_cut(line, ' ', &method, &path) || !is_method(method) || path.n == 0 || path.p[0] != '/' || has_odd(path) ||
         has_odd(head) || head.n > MAX_HEADERS || str_contains(path, STR(" ")) || str_contains(path, STR("#")))
         return;
-    struct stream *s =
-        bench_open(b, arena_printf(b->a, STR_FMT "%c", STR_ARG(method), 0).p, arena_printf(b->a, STR_FMT "%c", STR_ARG(path), 0).p,
-                   arena_printf(b->a, STR_FMT "%c", STR_ARG(head), 0).p, body);
+    struct stream *s = bench_open(b, arena_printf(b->a, STR_FMT "%c", STR_ARG(method), 0).p,
+                                  arena_printf(b->a, STR_FMT "%c", STR_ARG(path), 0).p,
+                                  arena_printf(b->a, STR_FMT "%c", STR_ARG(head), 0).p, body);
     bench_run(b, 5000);
     assert(s->status >= 200 && s->status < 600);
     assert(s->status < 400 || kube_rv(b->kube) == rv);
-    if (s->body.n && str_is(stream_header(s, "Content-Type"), "application/json") && !str_contains(path, STR("watch"))) {
+    if (s->body.n && str_is(stream_header(s, "Content-Type"), "application/json") &&
+        !str_contains(path, STR("watch"))) {
         const struct tree *t;
         struct err e;
         bool ok = tree_parse_json(b->a, "answer", sb_view(&s->body), &t, &e);
