@@ -1,8 +1,9 @@
 /* front_int - what the files of the front share.
  *
  * In the order of a request: front.c (the way in, who asks), front_route.c (what the path names), front_query.c (options),
- * front_accept.c (which form the client wants), then one of front_list.c (with front_past.c), front_watch.c, front_write.c, front_sub.c, front_logs.c,
- * front_token.c, front_review.c, front_discovery.c, front_openapi.c, front_misc.c; front_body.c reads bodies, front_reply.c and front_table.c write answers.
+ * front_accept.c (which form the client wants), then one of the handlers: front_list.c (with front_past.c), front_watch.c,
+ * front_write.c, front_sub.c, front_logs.c, front_token.c, front_review.c, front_discovery.c, front_openapi.c, front_misc.c.
+ * front_body.c reads bodies, front_reply.c and front_table.c write answers.
  */
 #pragma once
 

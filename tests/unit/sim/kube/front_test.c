@@ -133,6 +133,9 @@ static const struct {
     {"a body of an unknown type", "POST", CM, "Content-Type: text/plain", "{}", 415,
      "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, "
      "application/vnd.kubernetes.protobuf"},
+    {"a body that is no protobuf", "POST", CM, "Content-Type: application/vnd.kubernetes.protobuf", "xx", 400,
+     "the object provided is unrecognized (must be of type ConfigMap): the body does not begin as protobuf of Kubernetes does "
+     "(7878)"},
     {"another kind", "POST", CM, JSON_BODY, "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"a\"}}",
      400,
      "Secret in version \"v1\" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown "
