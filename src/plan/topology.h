@@ -85,6 +85,8 @@ struct topology {
     struct u64map classes_with;      /* (label key, value) -> first of `links` */
     VEC(struct class_link) links;
     VEC(uint32_t) namespaces; /* symbols of all that are known */
+    struct strmap anti_ix;    /* (spec, namespace) -> index into `anti` */
+    VEC(uint32_t *) anti;     /* inverse groups of bound pods that belong to no shape */
 };
 
 void topology_init(struct topology *t, struct problem *p);
@@ -126,5 +128,8 @@ void topology_take_node(struct topology *t, uint32_t node, bool away);
 void topology_undo(struct topology *t, uint32_t mark); /* to when the log had `mark` entries */
 /* A pod of the round stays where it was placed: groups that nobody of the round asked for count it too. */
 void topology_settle(struct topology *t, uint32_t variant, uint32_t rs, uint32_t host, uint32_t taint_set);
+/* A pod has left the node for good (change -1) or runs on it from now on (+1). `shape`: NONE when nothing moves it.
+ * False: it belongs to no label class or group that is known. *ret_any: some group counts it. */
+bool topology_count_pod(struct topology *t, uint32_t pod, uint32_t shape, uint32_t node, int change, bool *ret_any);
 /* Whether the group counts pods on nodes with these requirements and taints at all. */
 bool topology_filter_matches(struct topology *t, const struct topo_group *g, uint32_t rs, uint32_t taint_set);

@@ -15,6 +15,8 @@ enum property {
     PROP_MOVES,  /* every pod of a node that goes has a place, and no other pod moves */
     PROP_COST,   /* consolidation never makes a cluster dearer, and costs what it said it would */
     PROP_END,    /* carried out pass by pass, commands come to an end */
+    PROP_EVENTS, /* what is compiled follows events as if it had been compiled after them */
+    PROP_STANDING, /* remembered answers are those of a fresh scan */
     N_PROPERTIES,
 };
 
@@ -23,6 +25,7 @@ struct tally {
     uint64_t clusters, questions, passes, commands;
     uint64_t checked[N_PROPERTIES], failed[N_PROPERTIES];
     uint64_t restless; /* nodes that came in one pass and went in the next */
+    uint64_t events, recompiled, judged, asked;
     bool verbose;      /* says which */
 };
 
@@ -47,5 +50,9 @@ void cluster_open(struct cluster *k, uint64_t seed, const char *part, const char
 void cluster_build(struct cluster *k); /* the snapshot anew, after the objects have changed */
 void cluster_close(struct cluster *k);
 
+/* Commands in full. */
+str commands_text(struct arena *a, const struct syms *syms, const struct disrupt_command *v, uint32_t n);
+
+void prop_events(struct tally *t);
 void prop_whatif(struct tally *t);
 void prop_settle(struct tally *t);
