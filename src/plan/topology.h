@@ -29,6 +29,7 @@ struct topo_group {
     uint64_t *known;          /* seeded, or of some node, or counted */
     bool leans;               /* some value is known only for the nodes that have it */
     VEC(uint32_t) busy_hosts; /* with a count above 0 */
+    uint32_t holders; /* inverse: pods that have the term, bound or waiting */
     uint32_t live_in; /* the round in which it came to be, for pods that ask; it counts placements of that round */
 };
 
@@ -131,5 +132,7 @@ void topology_settle(struct topology *t, uint32_t variant, uint32_t rs, uint32_t
 /* A pod has left the node for good (change -1) or runs on it from now on (+1). `shape`: NONE when nothing moves it.
  * False: it belongs to no label class or group that is known. *ret_any: some group counts it. */
 bool topology_count_pod(struct topology *t, uint32_t pod, uint32_t shape, uint32_t node, int change, bool *ret_any);
+/* A pod that is yet to be placed comes (+1) or leaves (-1). */
+void topology_wait(struct topology *t, uint32_t pod, uint32_t shape, int change);
 /* Whether the group counts pods on nodes with these requirements and taints at all. */
 bool topology_filter_matches(struct topology *t, const struct topo_group *g, uint32_t rs, uint32_t taint_set);

@@ -542,6 +542,41 @@ static const uint32_t *anti_groups(struct topology *t, const struct pod *pod)
     return v;
 }
 
+/* A group that no pod has the term of would not be there: it is taken off the classes it selects, until one has it. */
+static void hold(struct topology *t, const uint32_t *groups, uint32_t n, int change)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct topo_group *g = &t->groups.v[groups[i]];
+        bool was = g->holders > 0;
+
+        g->holders += (uint32_t)change;
+        if (!was)
+            attach_classes(t, groups[i]);
+        for (uint32_t k = 0; k < t->p->classes.n && g->holders == 0; k++) {
+            struct lclass *c = &t->p->classes.v[k];
+            uint32_t kept = 0;
+
+            for (uint32_t j = 0; j < c->inverse.n; j++)
+                if (c->inverse.v[j] != groups[i])
+                    c->inverse.v[kept++] = c->inverse.v[j];
+            c->inverse.n = kept;
+        }
+    }
+}
+
+void topology_wait(struct topology *t, uint32_t pod, uint32_t shape, int change)
+{
+    const struct shape *sh = &t->p->shapes.v[shape];
+
+    if (!t->any)
+        return;
+    if (change > 0)
+        bit_set(t->in_round, pod);
+    else
+        bit_clear(t->in_round, pod);
+    hold(t, sh->inverse_owned, sh->n_inverse_owned, change);
+}
+
 bool topology_count_pod(struct topology *t, uint32_t pod, uint32_t shape, uint32_t node, int change, bool *ret_any)
 {
     const struct pod *p = &t->p->snap->pods[pod];
@@ -562,6 +597,7 @@ bool topology_count_pod(struct topology *t, uint32_t pod, uint32_t shape, uint32
     count_selecting(t, pod, &t->p->classes.v[cls], node, change);
     for (uint32_t i = 0; i < n; i++)
         count_at(t, anti[i], node, /* host_fallback= */ false, change);
+    hold(t, anti, n, change);
     *ret_any = n || t->p->classes.v[cls].selected.n || t->unselective.n;
     return true;
 }
@@ -663,9 +699,12 @@ static void make_inverse_groups(struct topology *t)
 
             if (bit_test(t->in_round, s->nodes[i].pods[j]))
                 continue;
-            for (uint32_t k = 0; k < pod->spec->anti_required.n; k++)
-                count_at(t, affinity_group(t, &pod->spec->anti_required.v[k], pod->ns, no_tol, TOPO_ANTI, true), i,
-                         /* host_fallback= */ false, 1);
+            for (uint32_t k = 0; k < pod->spec->anti_required.n; k++) {
+                uint32_t group = affinity_group(t, &pod->spec->anti_required.v[k], pod->ns, no_tol, TOPO_ANTI, true);
+
+                count_at(t, group, i, /* host_fallback= */ false, 1);
+                t->groups.v[group].holders++;
+            }
         }
     for (uint32_t i = 0; i < p->shapes.n; i++) {
         struct shape *sh = &p->shapes.v[i];
@@ -675,6 +714,12 @@ static void make_inverse_groups(struct topology *t)
         for (uint32_t k = 0; k < sh->spec->anti_required.n; k++)
             sh->inverse_owned[sh->n_inverse_owned++] = affinity_group(
                 t, &sh->spec->anti_required.v[k], p->classes.v[sh->lclass].ns, tol, TOPO_ANTI, /* inverse= */ true);
+    }
+    for (uint32_t i = 0; i < s->n_pending && i < p->n_pods; i++) { /* pods that wait come first */
+        const struct shape *sh = &p->shapes.v[p->shape_of[i]];
+
+        for (uint32_t k = 0; k < sh->n_inverse_owned; k++)
+            t->groups.v[sh->inverse_owned[k]].holders++;
     }
 }
 

@@ -88,23 +88,20 @@ static void add_sorted(struct sb *out, text_list *v)
     v->n = 0;
 }
 
-static void census_domains(const struct whatif *w, uint32_t group, struct arena *a, struct sb *out, bool *ret_any)
+static void census_domains(const struct whatif *w, uint32_t group, struct arena *a, struct sb *out)
 {
     const struct topology *t = &w->k.topo;
     const struct topo_group *g = &t->groups.v[group];
     const struct label_key *key = &t->p->space.keys.v[g->key];
     text_list v = {0};
 
-    for (uint32_t i = 0; !g->is_host && i < key->n_vals; i++) {
-        *ret_any |= g->counts[i] > 0;
+    for (uint32_t i = 0; !g->is_host && i < key->n_vals; i++)
         if (bit_test(g->known, i))
             vec_push(&v, arena_printf(a, " " STR_FMT "=%d", STR_ARG(sym_str(t->p->snap->syms, key->vals[i])),
                                       g->counts[i]));
-    }
     for (uint32_t i = 0; g->is_host && i < w->k.n_node_bins; i++) {
         int32_t n = topology_host_count(t, group, w->k.bins.v[i].host);
 
-        *ret_any |= n > 0;
         if (n > 0)
             vec_push(&v, arena_printf(a, " %u=%d", w->k.bins.v[i].node, n));
     }
@@ -112,7 +109,7 @@ static void census_domains(const struct whatif *w, uint32_t group, struct arena 
     vec_fini(&v);
 }
 
-static str census_group(const struct whatif *w, uint32_t group, struct arena *a, bool *ret_any)
+static str census_group(const struct whatif *w, uint32_t group, struct arena *a)
 {
     const struct topology *t = &w->k.topo;
     const struct topo_group *g = &t->groups.v[group];
@@ -120,7 +117,7 @@ static str census_group(const struct whatif *w, uint32_t group, struct arena *a,
 
     sb_printf(&b, "    %d " STR_FMT " skew %d:", (int)g->kind,
               STR_ARG(sym_str(t->p->snap->syms, t->p->space.keys.v[g->key].name)), g->max_skew);
-    census_domains(w, group, a, &b, ret_any);
+    census_domains(w, group, a, &b);
     sb_char(&b, '\n');
     str ret = sb_dup(&b, a);
     sb_fini(&b);
@@ -133,18 +130,13 @@ static void census_pod(struct whatif *w, uint32_t turn, struct arena *a, struct 
     const struct shape *sh = &p->shapes.v[w->k.shape_of[turn]];
     const struct lclass *c = &p->classes.v[sh->lclass];
     text_list inverse = {0};
-    bool any = false;
 
     sb_printf(out, "  pod %u\n", w->k.pod_of[turn]);
     for (uint32_t v = sh->variant; v != NONE && w->k.topo.any; v = variant_next(p, v))
         for (uint32_t i = 0; i < p->variants.v[v].groups.n; i++)
-            sb_str(out, census_group(w, p->variants.v[v].groups.v[i].group, a, &any));
-    for (uint32_t i = 0; i < c->inverse.n; i++) {
-        any = false;
-        str text = census_group(w, c->inverse.v[i], a, &any);
-        if (any) /* groups of pods that have gone stay, and count nobody */
-            vec_push(&inverse, text);
-    }
+            sb_str(out, census_group(w, p->variants.v[v].groups.v[i].group, a));
+    for (uint32_t i = 0; i < c->inverse.n; i++)
+        vec_push(&inverse, census_group(w, c->inverse.v[i], a));
     add_sorted(out, &inverse);
     vec_fini(&inverse);
 }

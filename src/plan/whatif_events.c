@@ -137,8 +137,7 @@ static bool stops_waiting(struct whatif *w, uint32_t pod)
 
     if (turn == NONE)
         return false;
-    if (w->k.topo.any)
-        bit_clear(w->k.topo.in_round, pod);
+    topology_wait(&w->k.topo, pod, w->k.shape_of[turn], -1);
     w->news.waiting = true;
     return_turn(w, turn);
     return true;
@@ -176,8 +175,7 @@ bool whatif_pod_came(struct whatif *w, uint32_t pod, uint32_t node)
         uint32_t turn = give_turn(w, pod, shape);
 
         bit_set(w->pending, turn);
-        if (k->topo.any)
-            bit_set(k->topo.in_round, pod);
+        topology_wait(&k->topo, pod, shape, 1);
         list_insert(w, &w->waiting, turn);
         w->news.waiting = true;
         return true;
