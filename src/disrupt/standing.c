@@ -2,22 +2,27 @@
  *
  * A node is held by a proof (plan/whatif.h: one number that must not rise), or it was asked about, and that answer is
  * good until an event touches something that the question may have looked at. Held nodes hang in lists, by gauge and by
- * the number of slots at which the proof ends: an event looks at the lists that it has reached and at no other node. */
+ * the number of slots at which the proof ends: an event looks at the lists that it has reached and at no other node.
+ * Nodes whose answer is gone are due, and are judged when somebody wants to know, best candidates first, and only until
+ * the command is known. */
 #include "disrupt/standing.h"
 
+#include "base/sort.h"
 #include "disrupt/methods.h"
 #include "model/change.h"
 
-enum state { NOT_ELIGIBLE, HELD, ASKED };
+enum state { NOT_ELIGIBLE, HELD, ASKED, DUE };
 
 struct answer {
     enum state state;
-    struct decision d;       /* ASKED */
-    uint64_t families;       /* ASKED: of pods that the question was about */
-    uint32_t at;             /* ASKED: place in standing.asked */
-    struct whatif_hold hold; /* HELD */
-    uint32_t prev, next;     /* HELD: in the list of its gauge and limit */
+    uint32_t at;               /* ASKED, DUE: place in the list of these */
+    struct decision d;         /* ASKED */
+    struct whatif_parts reads; /* ASKED: what the question was about */
+    struct whatif_hold hold;   /* HELD */
+    uint32_t prev, next;       /* HELD: in the list of its gauge and limit */
 };
+
+typedef VEC(uint32_t) node_list;
 
 struct standing {
     struct arena *arena;
@@ -25,16 +30,15 @@ struct standing {
     struct arena *growth; /* of the snapshot */
     struct disrupt_options options;
     struct run run;
-    struct answer *of;         /* [snapshot.n_nodes] */
-    VEC(uint32_t) asked;       /* nodes in this state */
-    VEC(uint32_t) due;         /* nodes whose answer may have changed */
-    uint64_t *is_due;          /* bit set over nodes */
-    struct u64map held;        /* (gauge, limit) -> first node of the list */
-    int64_t *lowest;           /* [gauges]: no list with a lower limit has a node */
-    VEC(uint32_t) free_pods;   /* numbers */
-    uint64_t *stale_totals;    /* bit set over pools with policy Balanced: sums of the pool have changed */
+    struct answer *of;       /* [snapshot.n_nodes] */
+    node_list asked, due;    /* nodes in these states */
+    candidate_list order;    /* scratch */
+    struct u64map held;      /* (gauge, limit) -> first node of the list */
+    int64_t *lowest;         /* [gauges]: no list with a lower limit has a node */
+    VEC(uint32_t) free_pods; /* numbers */
+    uint64_t *stale_totals;  /* bit set over pools with policy Balanced: sums of the pool have changed */
     bool any_stale;
-    uint32_t *best;            /* scratch [snapshot.n_pools] */
+    uint32_t *best; /* scratch [snapshot.n_pools] */
     struct standing_work work;
 };
 
@@ -72,12 +76,50 @@ static void hold_end(struct standing *t, uint32_t node)
     t->work.held--;
 }
 
+/* --- states ------------------------------------------------------------------------------------------------------------- */
+
+static void list_add(struct standing *t, node_list *l, uint32_t node)
+{
+    t->of[node].at = l->n;
+    vec_push(l, node);
+}
+
+static void list_remove(struct standing *t, node_list *l, uint32_t node)
+{
+    uint32_t last = vec_last(l), at = t->of[node].at;
+
+    l->v[at] = last;
+    t->of[last].at = at;
+    l->n--;
+}
+
+static void forget(struct standing *t, uint32_t node)
+{
+    struct answer *x = &t->of[node];
+
+    switch (x->state) {
+    case NOT_ELIGIBLE:
+        break;
+    case HELD:
+        hold_end(t, node);
+        break;
+    case ASKED:
+        list_remove(t, &t->asked, node);
+        break;
+    case DUE:
+        list_remove(t, &t->due, node);
+        break;
+    }
+    x->state = NOT_ELIGIBLE;
+}
+
 static void make_due(struct standing *t, uint32_t node)
 {
-    if (bit_test(t->is_due, node))
+    if (t->of[node].state == DUE)
         return;
-    bit_set(t->is_due, node);
-    vec_push(&t->due, node);
+    forget(t, node);
+    t->of[node].state = DUE;
+    list_add(t, &t->due, node);
 }
 
 /* The gauge has risen: proofs that did not allow for it are gone. */
@@ -88,8 +130,12 @@ static void break_holds(struct standing *t, uint32_t gauge)
     for (int64_t limit = t->lowest[gauge]; limit < slots; limit++) {
         uint32_t node = u64map_get(&t->held, list_key(&(struct whatif_hold){gauge, limit}));
 
-        for (; node != NO_INDEX; node = t->of[node].next)
+        while (node != NO_INDEX) {
+            uint32_t next = t->of[node].next;
+
             make_due(t, node);
+            node = next;
+        }
     }
     t->lowest[gauge] = MAX(t->lowest[gauge], slots);
 }
@@ -101,11 +147,11 @@ static bool is_balanced(const struct standing *t, const struct candidate *c)
     return c->pool != NO_INDEX && t->s->pools[c->pool].policy == CONSOLIDATE_BALANCED;
 }
 
-/* Sums over all nodes of a pool, which are needed only for nodes that may go: the one thing here that is not O(change). */
+/* Sums over all nodes of pools with policy Balanced: the one thing here that takes a look at every node. */
 static void count_totals(struct standing *t)
 {
-    if (!t->any_stale)
-        return;
+    if (!t->any_stale || t->asked.n + t->due.n == 0)
+        return; /* nobody wants to know */
     t->any_stale = false;
     bits_zero(t->stale_totals, BITS_WORDS(t->s->n_pools));
     balance_count(&t->run.balance, &t->run.c);
@@ -121,31 +167,12 @@ static void ask(struct standing *t, uint32_t node)
     struct answer *x = &t->of[node];
     struct candidate *c = &t->run.c.all[node];
 
-    if (is_balanced(t, c))
-        count_totals(t);
     x->d = consolidate(&t->run, &c, 1, most_claims(t), /* tell= */ false);
     whatif_undo(t->run.w);
-    x->families = whatif_families(t->run.w, node);
+    whatif_reads(t->run.w, node, &x->reads);
     x->state = ASKED;
-    x->at = t->asked.n;
-    vec_push(&t->asked, node);
+    list_add(t, &t->asked, node);
     t->work.asked++;
-}
-
-static void forget(struct standing *t, uint32_t node)
-{
-    struct answer *x = &t->of[node];
-
-    if (x->state == HELD)
-        hold_end(t, node);
-    if (x->state == ASKED) {
-        uint32_t last = vec_last(&t->asked);
-
-        t->asked.v[x->at] = last;
-        t->of[last].at = x->at;
-        t->asked.n--;
-    }
-    x->state = NOT_ELIGIBLE;
 }
 
 static void judge(struct standing *t, uint32_t node)
@@ -166,30 +193,26 @@ static void judge(struct standing *t, uint32_t node)
     hold_begin(t, node);
 }
 
-static bool is_news(const struct standing *t, const struct whatif_news *news, uint32_t node)
+/* The totals of its pool are others than when it was judged. */
+static bool totals_changed(const struct standing *t, uint32_t node)
 {
     const struct candidate *c = &t->run.c.all[node];
 
-    return news->topology || news->waiting || news->families & t->of[node].families ||
-           (is_balanced(t, c) && bit_test(t->stale_totals, c->pool));
+    return t->any_stale && is_balanced(t, c) && bit_test(t->stale_totals, c->pool);
 }
 
-/* Brings all answers up to date. */
+/* What events have changed is due. */
 static void catch_up(struct standing *t)
 {
     const struct whatif_news *news = whatif_news(t->run.w);
 
     for (uint32_t i = 0; i < news->risen.n; i++)
         break_holds(t, news->risen.v[i]);
-    for (uint32_t i = 0; i < t->asked.n && (news->families || news->waiting); i++)
-        if (is_news(t, news, t->asked.v[i]))
+    for (uint32_t i = t->asked.n; i-- > 0;)
+        if (whatif_is_news(t->run.w, &t->of[t->asked.v[i]].reads) || totals_changed(t, t->asked.v[i]))
             make_due(t, t->asked.v[i]);
     whatif_news_clear(t->run.w);
-    for (uint32_t i = 0; i < t->due.n; i++) {
-        bit_clear(t->is_due, t->due.v[i]);
-        judge(t, t->due.v[i]);
-    }
-    t->due.n = 0;
+    count_totals(t);
 }
 
 /* --- events ------------------------------------------------------------------------------------------------------------- */
@@ -259,6 +282,8 @@ enum standing_verdict standing_verdict(struct standing *t, uint32_t node, double
     const struct answer *x = &t->of[node];
 
     catch_up(t);
+    if (x->state == DUE)
+        judge(t, node);
     *ret_savings = 0;
     if (x->state == NOT_ELIGIBLE)
         return STANDING_INELIGIBLE;
@@ -266,6 +291,13 @@ enum standing_verdict standing_verdict(struct standing *t, uint32_t node, double
         return STANDING_STAYS;
     *ret_savings = x->d.savings;
     return STANDING_GOES;
+}
+
+static bool is_eligible(const struct standing *t, uint32_t node)
+{
+    if (t->of[node].state == DUE)
+        return candidate_obstacle(&t->run.c, node, METHOD_SINGLE) == BLOCK_NONE;
+    return t->of[node].state != NOT_ELIGIBLE;
 }
 
 /* How many candidates of its pool come before it. */
@@ -276,31 +308,76 @@ static uint32_t rank_in_pool(const struct standing *t, const struct candidate *c
     for (uint32_t i = 0; i < t->s->n_nodes; i++) {
         const struct candidate *x = &t->run.c.all[i];
 
-        n += t->of[i].state != NOT_ELIGIBLE && x->pool == c->pool && candidate_before(x, c, t->s);
+        n += x->pool == c->pool && is_eligible(t, i) && candidate_before(x, c, t->s);
     }
     return n;
+}
+
+static bool may_go(const struct standing *t, const struct candidate *c)
+{
+    return budget_allows(&t->run, c) && balance_may_approve(&t->run.balance, &t->run.c, c);
+}
+
+/* The node goes, and comes before the best of its pool so far. */
+static void consider(struct standing *t, const struct candidate *c)
+{
+    const struct answer *x = &t->of[c->node];
+    uint32_t *best = &t->best[c->pool];
+
+    if (x->state != ASKED || x->d.why != BLOCK_NONE || !may_go(t, c))
+        return;
+    if (*best == NO_INDEX || candidate_before(c, &t->run.c.all[*best], t->s))
+        *best = c->node;
+}
+
+typedef struct candidate *candidate_ref;
+
+static inline bool comes_before(const candidate_ref *a, const candidate_ref *b, const void *ctx)
+{
+    return candidate_before(*a, *b, ctx);
+}
+
+SORT_DEFINE(sort_candidates, candidate_ref, comes_before)
+
+/* Judges nodes that are due and would come before the best of their pool. */
+static void judge_due(struct standing *t)
+{
+    candidate_list *v = &t->order;
+
+    v->n = 0;
+    for (uint32_t i = t->due.n; i-- > 0;) {
+        struct candidate *c = &t->run.c.all[t->due.v[i]];
+
+        if (!is_eligible(t, c->node))
+            forget(t, c->node);
+        else if (may_go(t, c))
+            vec_push(v, c);
+    }
+    sort_candidates(v->v, v->n, t->s);
+    for (uint32_t i = 0; i < v->n; i++) {
+        uint32_t best = t->best[v->v[i]->pool];
+
+        if (best != NO_INDEX && candidate_before(&t->run.c.all[best], v->v[i], t->s))
+            continue;
+        judge(t, v->v[i]->node);
+        consider(t, v->v[i]);
+    }
 }
 
 /* Of the nodes that go, the one that comes first when pools take turns; NULL: there is none. */
 static struct candidate *first_to_go(struct standing *t)
 {
-    struct candidate *all = t->run.c.all, *first = NULL;
+    struct candidate *first = NULL;
     uint32_t first_rank = NO_INDEX, n_pools = 0;
 
     memset(t->best, 0xff, t->s->n_pools * sizeof(*t->best));
-    for (uint32_t i = 0; i < t->asked.n; i++) {
-        const struct candidate *c = &all[t->asked.v[i]];
-        uint32_t *best = &t->best[c->pool];
-
-        if (t->of[c->node].d.why != BLOCK_NONE || !budget_allows(&t->run, c) ||
-            !balance_may_approve(&t->run.balance, &t->run.c, c))
-            continue;
-        n_pools += *best == NO_INDEX;
-        if (*best == NO_INDEX || candidate_before(c, &all[*best], t->s))
-            *best = c->node;
-    }
+    for (uint32_t i = 0; i < t->asked.n; i++)
+        consider(t, &t->run.c.all[t->asked.v[i]]);
+    judge_due(t);
+    for (uint32_t i = 0; i < t->s->n_pools; i++)
+        n_pools += t->best[i] != NO_INDEX;
     for (uint32_t i = 0; i < t->s->n_pools && n_pools; i++) {
-        struct candidate *c = t->best[i] == NO_INDEX ? NULL : &all[t->best[i]];
+        struct candidate *c = t->best[i] == NO_INDEX ? NULL : &t->run.c.all[t->best[i]];
         uint32_t rank = c && n_pools > 1 ? rank_in_pool(t, c) : 0;
 
         if (c && (!first || rank < first_rank)) {
@@ -339,6 +416,7 @@ struct standing_work standing_work(const struct standing *t)
     struct standing_work w = t->work;
 
     w.open = t->asked.n;
+    w.due = t->due.n;
     return w;
 }
 
@@ -373,7 +451,6 @@ struct standing *standing_new(struct snapshot *s, struct arena *a, bool compat)
     t->options = (struct disrupt_options){.methods = 1u << METHOD_SINGLE, .compat = compat};
     run_begin(t);
     t->of = arena_new_array(t->arena, struct answer, s->n_nodes);
-    t->is_due = arena_new_array(t->arena, uint64_t, BITS_WORDS(s->n_nodes));
     t->stale_totals = arena_new_array(t->arena, uint64_t, BITS_WORDS(s->n_pools));
     t->best = arena_new_array(t->arena, uint32_t, s->n_pools);
     t->lowest = arena_new_array(t->arena, int64_t, whatif_gauges(t->run.w));
@@ -396,6 +473,7 @@ void standing_free(struct standing *t)
     vec_fini(&t->run.moves);
     vec_fini(&t->asked);
     vec_fini(&t->due);
+    vec_fini(&t->order);
     vec_fini(&t->free_pods);
     u64map_fini(&t->held);
     arena_free(t->arena);

@@ -51,6 +51,7 @@ struct standing_work {
     uint64_t asked;  /* of these: those for which no proof was found */
     uint32_t held;   /* nodes that stay by proof, at the moment */
     uint32_t open;   /* nodes with an answer that no proof backs, at the moment */
+    uint32_t due;    /* nodes whose answer is gone and was not wanted since */
 };
 
 struct standing_work standing_work(const struct standing *t);

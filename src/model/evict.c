@@ -248,7 +248,8 @@ int64_t pdb_allowed(struct pdb_index *x, uint32_t pdb)
 
 bool pdb_recount(struct pdb_index *x, const struct pod *p, int change)
 {
-    struct pdb_list l = x->counts ? covering(x, p) : (struct pdb_list){0}; /* not counted yet: they will be as they are */
+    struct pdb_list l =
+        x->counts ? covering(x, p) : (struct pdb_list){0}; /* not counted yet: they will be as they are */
     bool same = true;
 
     for (uint32_t i = 0; i < l.n; i++) {

@@ -577,13 +577,13 @@ void topology_wait(struct topology *t, uint32_t pod, uint32_t shape, int change)
     hold(t, sh->inverse_owned, sh->n_inverse_owned, change);
 }
 
-bool topology_count_pod(struct topology *t, uint32_t pod, uint32_t shape, uint32_t node, int change, bool *ret_any)
+bool topology_count_pod(struct topology *t, uint32_t pod, uint32_t shape, uint32_t node, int change)
 {
     const struct pod *p = &t->p->snap->pods[pod];
     uint32_t n = p->spec->anti_required.n, cls;
     const uint32_t *anti = NULL;
 
-    *ret_any = false;
+    t->touched.n = 0;
     if (!t->any)
         return shape != NONE || n == 0;
     if (!t->p->snap->nodes[node].node)
@@ -598,7 +598,12 @@ bool topology_count_pod(struct topology *t, uint32_t pod, uint32_t shape, uint32
     for (uint32_t i = 0; i < n; i++)
         count_at(t, anti[i], node, /* host_fallback= */ false, change);
     hold(t, anti, n, change);
-    *ret_any = n || t->p->classes.v[cls].selected.n || t->unselective.n;
+    for (uint32_t i = 0; i < n; i++)
+        vec_push(&t->touched, anti[i]);
+    for (uint32_t i = 0; i < t->p->classes.v[cls].selected.n; i++)
+        vec_push(&t->touched, t->p->classes.v[cls].selected.v[i]);
+    for (uint32_t i = 0; i < t->unselective.n; i++)
+        vec_push(&t->touched, t->unselective.v[i]);
     return true;
 }
 
@@ -759,6 +764,7 @@ void topology_fini(struct topology *t)
     strmap_fini(&t->filters);
     strmap_fini(&t->anti_ix);
     vec_fini(&t->anti);
+    vec_fini(&t->touched);
     vec_fini(&t->node_domains);
     u64map_fini(&t->host_counts);
     vec_fini(&t->hosts);

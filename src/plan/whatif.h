@@ -124,19 +124,25 @@ bool whatif_hold(struct whatif *w, uint32_t node, const struct whatif_price *p, 
 uint32_t whatif_gauges(const struct whatif *w); /* how many there are */
 int64_t whatif_slots(const struct whatif *w, uint32_t gauge);
 
+/* Parts of the cluster, as sets that may be too large: families of pods, and topology groups. */
+struct whatif_parts {
+    uint64_t families;
+    uint64_t groups[4];
+};
+
 /* What events have changed since it was last cleared, for whoever remembers answers. */
 struct whatif_news {
-    VEC(uint32_t) risen; /* gauges that may have more slots */
-    uint64_t families;   /* for which nodes with room have changed, as in whatif_families() */
-    bool topology;       /* some group counts other pods: any answer may change */
-    bool waiting;        /* other pods wait: any answer may change */
+    VEC(uint32_t) risen;       /* gauges that may have more slots */
+    struct whatif_parts parts; /* families for which nodes with room have changed; groups that count other pods */
+    bool waiting;              /* other pods wait: any answer may change */
 };
 
 const struct whatif_news *whatif_news(const struct whatif *w);
 void whatif_news_clear(struct whatif *w);
-/* Families of the pods that a question about the node is about, as a set that may be too large. An answer about the node
- * stays as long as none of them is in the news, nor topology, nor pods that wait, and no pod of the node itself. */
-uint64_t whatif_families(const struct whatif *w, uint32_t node);
+/* What a question about the node looks at. Its answer stays as long as nothing of this is in the news, and the node
+ * keeps its pods. */
+void whatif_reads(struct whatif *w, uint32_t node, struct whatif_parts *ret);
+bool whatif_is_news(const struct whatif *w, const struct whatif_parts *reads);
 
 /* --- checking ------------------------------------------------------------------------------------------------------- */
 

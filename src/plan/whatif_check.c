@@ -97,8 +97,8 @@ static void census_domains(const struct whatif *w, uint32_t group, struct arena 
 
     for (uint32_t i = 0; !g->is_host && i < key->n_vals; i++)
         if (bit_test(g->known, i))
-            vec_push(&v, arena_printf(a, " " STR_FMT "=%d", STR_ARG(sym_str(t->p->snap->syms, key->vals[i])),
-                                      g->counts[i]));
+            vec_push(
+                &v, arena_printf(a, " " STR_FMT "=%d", STR_ARG(sym_str(t->p->snap->syms, key->vals[i])), g->counts[i]));
     for (uint32_t i = 0; g->is_host && i < w->k.n_node_bins; i++) {
         int32_t n = topology_host_count(t, group, w->k.bins.v[i].host);
 

@@ -143,21 +143,26 @@ static bool stops_waiting(struct whatif *w, uint32_t pod)
     return true;
 }
 
+static void tell_groups(struct whatif *w)
+{
+    for (uint32_t i = 0; i < w->k.topo.touched.n; i++)
+        parts_add_group(&w->news.parts, w->k.topo.touched.v[i]);
+}
+
 bool whatif_pod_left(struct whatif *w, uint32_t pod, uint32_t node)
 {
     struct packer *k = &w->k;
-    bool counted;
 
     assert(!w->open && w->marks.n == 0);
     if (node == NONE)
         return stops_waiting(w, pod);
     uint32_t bin = w->bin_of_node[node], turn = list_take(w, &w->on_node[node], pod);
-    if (bin == NONE || !topology_count_pod(&k->topo, pod, turn == NONE ? NONE : k->shape_of[turn], node, -1, &counted))
+    if (bin == NONE || !topology_count_pod(&k->topo, pod, turn == NONE ? NONE : k->shape_of[turn], node, -1))
         return false;
     if (turn != NONE)
         return_turn(w, turn);
-    w->news.topology |= counted;
-    node_changed(w, bin, /* roomier= */ true, counted || k->p.snap->pods[pod].spec->n_ports);
+    tell_groups(w);
+    node_changed(w, bin, /* roomier= */ true, k->topo.touched.n || k->p.snap->pods[pod].spec->n_ports);
     return true;
 }
 
@@ -165,7 +170,7 @@ bool whatif_pod_came(struct whatif *w, uint32_t pod, uint32_t node)
 {
     struct packer *k = &w->k;
     const struct pod *p = &k->p.snap->pods[pod];
-    bool counted, moves = node == NONE || bit_test(w->movable, pod);
+    bool moves = node == NONE || bit_test(w->movable, pod);
     uint32_t shape = moves ? shape_find(&k->p, p) : NONE;
 
     assert(!w->open && w->marks.n == 0);
@@ -181,7 +186,7 @@ bool whatif_pod_came(struct whatif *w, uint32_t pod, uint32_t node)
         return true;
     }
     uint32_t bin = w->bin_of_node[node];
-    if (bin == NONE || !topology_count_pod(&k->topo, pod, shape, node, 1, &counted))
+    if (bin == NONE || !topology_count_pod(&k->topo, pod, shape, node, 1))
         return false;
     if (moves) {
         uint32_t turn = give_turn(w, pod, shape);
@@ -189,7 +194,7 @@ bool whatif_pod_came(struct whatif *w, uint32_t pod, uint32_t node)
         bit_set(w->running, turn);
         list_insert(w, &w->on_node[node], turn);
     }
-    w->news.topology |= counted;
+    tell_groups(w);
     node_changed(w, bin, /* roomier= */ false, false);
     return true;
 }

@@ -37,14 +37,14 @@ struct id_list {
 
 struct gauges {
     struct arena *arena;
-    uint32_t *family_of;     /* [shapes]; NONE: it has something to relax, or a node that refuses it may change its mind */
+    uint32_t *family_of; /* [shapes]; NONE: it has something to relax, or a node that refuses it may change its mind */
     VEC(struct family) families;
     VEC(struct gauge) v;
-    uint64_t *risen;         /* bit set over gauges: in the news */
-    struct u64map admits_ix; /* (requirements, taints) of nodes -> index into `admits` */
+    uint64_t *risen;            /* bit set over gauges: in the news */
+    struct u64map admits_ix;    /* (requirements, taints) of nodes -> index into `admits` */
     VEC(struct id_list) admits; /* families that may go there */
-    uint32_t *admits_of;     /* [node bins] */
-    bool spot_stays;         /* a spot node is never replaced where spot is allowed */
+    uint32_t *admits_of;        /* [node bins] */
+    bool spot_stays;            /* a spot node is never replaced where spot is allowed */
     uint32_t asked;
     VEC(struct size) pods; /* scratch: of one family on the node in question */
     VEC(int64_t) memory;   /* scratch */
@@ -186,7 +186,7 @@ void gauges_count(struct whatif *w, uint32_t bin, int sign)
     struct gauges *g = w->gauges;
     const struct bin *b = &w->k.bins.v[bin];
 
-    w->news.families |= FAMILY_NONE;
+    w->news.parts.families |= FAMILY_NONE;
     if (!g || !is_open(w, b))
         return;
     const struct id_list *l = &g->admits.v[g->admits_of[bin]];
@@ -195,7 +195,7 @@ void gauges_count(struct whatif *w, uint32_t bin, int sign)
 
         if (slots_at(b, &f->least) == 0)
             continue;
-        w->news.families |= family_bit(l->v[i]);
+        w->news.parts.families |= family_bit(l->v[i]);
         for (uint32_t k = f->first; k < f->first + f->n && g->v.v[k].size.v[0] <= b->vec[DIM_CPU]; k++) {
             int64_t n = slots_at(b, &g->v.v[k].size);
 
@@ -213,8 +213,8 @@ void whatif_news_clear(struct whatif *w)
     for (uint32_t i = 0; i < w->news.risen.n; i++)
         bit_clear(w->gauges->risen, w->news.risen.v[i]);
     w->news.risen.n = 0;
-    w->news.families = 0;
-    w->news.topology = w->news.waiting = false;
+    w->news.parts = (struct whatif_parts){0};
+    w->news.waiting = false;
 }
 
 uint32_t whatif_gauges(const struct whatif *w)
@@ -227,24 +227,43 @@ int64_t whatif_slots(const struct whatif *w, uint32_t gauge)
     return w->gauges->v.v[gauge].slots;
 }
 
-static uint64_t families_of(const struct whatif *w, const struct turn_list *l)
+static void add_reads(struct whatif *w, const struct turn_list *l, struct whatif_parts *ret)
 {
-    uint64_t set = 0;
+    struct problem *p = &w->k.p;
+    uint32_t last = NONE;
 
     for (uint32_t i = 0; i < l->n; i++) {
-        uint32_t f = w->gauges->family_of[w->k.shape_of[l->v[i]]];
+        uint32_t shape = w->k.shape_of[l->v[i]], f = w->gauges->family_of[shape];
+        const struct lclass *c = &p->classes.v[p->shapes.v[shape].lclass];
 
-        set |= f == NONE ? FAMILY_NONE : family_bit(f);
+        if (shape == last) /* equal pods follow each other */
+            continue;
+        last = shape;
+        ret->families |= f == NONE ? FAMILY_NONE : family_bit(f);
+        for (uint32_t v = p->shapes.v[shape].variant; v != NONE; v = variant_next(p, v))
+            for (uint32_t k = 0; k < p->variants.v[v].groups.n; k++)
+                parts_add_group(ret, p->variants.v[v].groups.v[k].group);
+        for (uint32_t k = 0; k < c->inverse.n; k++)
+            parts_add_group(ret, c->inverse.v[k]);
     }
-    return set;
 }
 
-uint64_t whatif_families(const struct whatif *w, uint32_t node)
+void whatif_reads(struct whatif *w, uint32_t node, struct whatif_parts *ret)
 {
-    uint64_t set = families_of(w, &w->on_node[node]);
+    *ret = (struct whatif_parts){0};
+    add_reads(w, &w->on_node[node], ret);
+    if (w->waiting.n == 0)
+        return;
+    add_reads(w, &w->waiting, ret);
+    ret->families |= FAMILY_NONE; /* pods that wait may go where running ones may not: to nodes that are settling */
+}
 
-    /* Pods that wait may go where running ones may not: to nodes that are settling. */
-    return w->waiting.n ? set | families_of(w, &w->waiting) | FAMILY_NONE : set;
+bool whatif_is_news(const struct whatif *w, const struct whatif_parts *reads)
+{
+    const struct whatif_parts *x = &w->news.parts;
+
+    return w->news.waiting || x->families & reads->families ||
+           bits_meet(x->groups, reads->groups, ARRAY_LEN(x->groups));
 }
 
 /* --- what new nodes cost ---------------------------------------------------------------------------------------------- */

@@ -27,15 +27,15 @@ struct turn_list {
 struct whatif {
     struct arena *arena;
     struct packer k;
-    uint32_t *bin_of_node;        /* [n_nodes]; NONE: not a place for pods */
-    struct turn_list *on_node;    /* [n_nodes]: turns of its movable pods, in order */
-    struct turn_list waiting;     /* turns of pods that wait anyway */
-    uint64_t *running;            /* bit set over turns: neither pending nor on a deleting node */
-    uint64_t *pending;            /* bit set over turns: has no node yet */
-    uint64_t *at_home;            /* bit set over turns: waited, and does so no more */
-    VEC(uint32_t) gone;           /* nodes that were taken away */
-    VEC(uint32_t) settled;        /* turns in at_home */
-    VEC(struct kept) marks;       /* of questions that were kept, and of the open one */
+    uint32_t *bin_of_node;     /* [n_nodes]; NONE: not a place for pods */
+    struct turn_list *on_node; /* [n_nodes]: turns of its movable pods, in order */
+    struct turn_list waiting;  /* turns of pods that wait anyway */
+    uint64_t *running;         /* bit set over turns: neither pending nor on a deleting node */
+    uint64_t *pending;         /* bit set over turns: has no node yet */
+    uint64_t *at_home;         /* bit set over turns: waited, and does so no more */
+    VEC(uint32_t) gone;        /* nodes that were taken away */
+    VEC(uint32_t) settled;     /* turns in at_home */
+    VEC(struct kept) marks;    /* of questions that were kept, and of the open one */
     VEC(uint32_t) round;
     bool open;
     bool compat;                 /* with Karpenter's quirks */
@@ -53,8 +53,14 @@ struct whatif {
 };
 
 /* whatif_gauge.c */
-void gauges_count(struct whatif *w, uint32_t bin, int sign); /* the room of the node no more (-1), or as it is now (1) */
+void gauges_count(struct whatif *w, uint32_t bin,
+                  int sign); /* the room of the node no more (-1), or as it is now (1) */
 void gauges_free(struct gauges *g);
+
+static inline void parts_add_group(struct whatif_parts *x, uint32_t group)
+{
+    bit_set(x->groups, group % (64 * (uint32_t)ARRAY_LEN(x->groups)));
+}
 
 static inline bool claim_is_made(const struct packer *k, const struct bin *b)
 {

@@ -6,16 +6,16 @@
 #include "model/objects.h"
 
 enum property {
-    PROP_UNDO,   /* undoing a question, open or kept, leaves no trace */
-    PROP_ORACLE, /* a question is answered as if the cluster had been planned from scratch without the nodes */
-    PROP_EARLY,  /* a question that may end early ends where the full one would have been refused anyway */
-    PROP_LEAST,  /* the bound is one */
-    PROP_INDEX,  /* the index changes no answer */
-    PROP_AGAIN,  /* the same snapshot gives the same commands */
-    PROP_MOVES,  /* every pod of a node that goes has a place, and no other pod moves */
-    PROP_COST,   /* consolidation never makes a cluster dearer, and costs what it said it would */
-    PROP_END,    /* carried out pass by pass, commands come to an end */
-    PROP_EVENTS, /* what is compiled follows events as if it had been compiled after them */
+    PROP_UNDO,     /* undoing a question, open or kept, leaves no trace */
+    PROP_ORACLE,   /* a question is answered as if the cluster had been planned from scratch without the nodes */
+    PROP_EARLY,    /* a question that may end early ends where the full one would have been refused anyway */
+    PROP_LEAST,    /* the bound is one */
+    PROP_INDEX,    /* the index changes no answer */
+    PROP_AGAIN,    /* the same snapshot gives the same commands */
+    PROP_MOVES,    /* every pod of a node that goes has a place, and no other pod moves */
+    PROP_COST,     /* consolidation never makes a cluster dearer, and costs what it said it would */
+    PROP_END,      /* carried out pass by pass, commands come to an end */
+    PROP_EVENTS,   /* what is compiled follows events as if it had been compiled after them */
     PROP_STANDING, /* remembered answers are those of a fresh scan */
     N_PROPERTIES,
 };
@@ -26,7 +26,7 @@ struct tally {
     uint64_t checked[N_PROPERTIES], failed[N_PROPERTIES];
     uint64_t restless; /* nodes that came in one pass and went in the next */
     uint64_t events, recompiled, judged, asked;
-    bool verbose;      /* says which */
+    bool verbose; /* says which */
 };
 
 /* One more case of the property; when it does not hold, the seed is printed with the rest. */
