@@ -60,7 +60,7 @@ static void reprieve(struct attempt *t, struct candidate *c, struct spod **pods,
     for (uint32_t i = 0; i < s->budgets.n; i++)
         left[i] = s->budgets.v[i]->allowed;
     for (uint32_t i = 0; i < n; i++)
-    guarded[i] = violates(s, pods[i], left);
+        guarded[i] = violates(s, pods[i], left);
     c->victims = arena_new_array(s->tmp, struct spod *, n);
     for (int pass = 1; pass >= 0; pass--)
         for (uint32_t i = 0; i < n; i++) {
