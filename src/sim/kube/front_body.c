@@ -275,20 +275,9 @@ bool body_patch(struct request *r, enum patch_kind how, struct tree **ret, struc
     str why;
 
     if (!parse(r, how == PATCH_APPLY, ret, &why))
-<<<<<<< HEAD
         return status_bad_request(
             r->a, st, 400, how == PATCH_APPLY ? "error decoding YAML: " STR_FMT : "error decoding patch: " STR_FMT,
             STR_ARG(why));
-    if (how == PATCH_APPLY && (*ret)->kind == TREE_NULL)
-        *ret = tree_new_map(r->a);
-    if ((*ret)->kind != want)
-        return status_bad_request(r->a, st, 400, "error decoding patch: json: cannot unmarshal %s into %s",
-                                  tree_kind_name((*ret)->kind), tree_kind_name(want));
-=======
-        return status_bad_request(
-            r->a, st, 400, how == PATCH_APPLY ? "error decoding YAML: " STR_FMT : "error decoding patch: " STR_FMT,
-            STR_ARG(why));
->>>>>>> wt-conf
     if (how != PATCH_APPLY)
         return true; /* what it may look like is the patch's own affair */
     if ((*ret)->kind == TREE_NULL)
