@@ -405,7 +405,7 @@ static void on_pod(void *ctx, struct seen *s)
     struct jobs *p = ctx;
 
     wake_owner(p->q, p->c->kinds.job, seen_object(s));
-    if (s->new && pods_get(p->c->pods, s->new->uid)->tracked) {
+    if (s->new &&pods_get(p->c->pods, s->new->uid)->tracked) {
         const struct owner *owner = controller_of(s->new);
 
         if (!owner || !kube_by_uid(p->c->k, owner->uid))

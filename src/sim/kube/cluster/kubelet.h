@@ -15,11 +15,11 @@ struct kubelet {
     struct kubelets *all;
     enum kubelet_state state;
     struct timer boot, lease, heartbeat;
-    str uid, ip;               /* of the Node */
-    struct arena *a;           /* what lives as long as the kubelet */
-    struct tree *node;         /* BOOTING: the object to be made */
-    struct tree *said;         /* conditions that somebody told it to report */
-    struct tree *capacity[2];  /* capacity, allocatable, of booted machines */
+    str uid, ip;              /* of the Node */
+    struct arena *a;          /* what lives as long as the kubelet */
+    struct tree *node;        /* BOOTING: the object to be made */
+    struct tree *said;        /* conditions that somebody told it to report */
+    struct tree *capacity[2]; /* capacity, allocatable, of booted machines */
 };
 
 struct kubelets {

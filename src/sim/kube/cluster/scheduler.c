@@ -408,9 +408,9 @@ static bool same_fields(const struct object *a, const struct object *b)
 /* Most changes of pods that have a node are reports of their kubelet: nothing that the scheduler asks about. */
 static bool is_report(struct seen *s)
 {
-    return s->old && s->new && str_eq(s->old->uid, s->new->uid) && s->old->deleted_ms == s->new->deleted_ms &&
-           same_fields(s->old, s->new) && s->change &&
-           field_i64(tree_at(change_old(s->change), "metadata", "generation", NULL), 0) ==
+    return s->old && s->new &&str_eq(s->old->uid, s->new->uid) &&
+           s->old->deleted_ms == s->new->deleted_ms &&same_fields(s->old, s->new) &&
+           s->change &&field_i64(tree_at(change_old(s->change), "metadata", "generation", NULL), 0) ==
                field_i64(tree_at(seen_tree(s), "metadata", "generation", NULL), 0);
 }
 
