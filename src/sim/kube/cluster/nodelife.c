@@ -210,36 +210,12 @@ static uint32_t taint_at(const struct tree *taints, const struct wanted *w)
     return UINT32_MAX;
 }
 
-/* What other controllers of a real cluster put on every node. */
-static bool sync_labels(struct tree *t, struct arena *a)
-{
-    static const char *const old_names[][2] = {{"kubernetes.io/arch", "beta.kubernetes.io/arch"},
-                                               {"kubernetes.io/os", "beta.kubernetes.io/os"}};
-    struct tree *meta = tree_sub(a, t, "metadata"), *labels = tree_sub(a, meta, "labels");
-    struct tree *annotations = tree_sub(a, meta, "annotations");
-    bool changed = false;
-
-    for (size_t i = 0; i < ARRAY_LEN(old_names); i++) {
-        str value = tree_str(tree_get(labels, old_names[i][0]));
-
-        if (value.n == 0 || str_eq(value, tree_str(tree_get(labels, old_names[i][1]))))
-            continue;
-        tree_set_str(a, labels, old_names[i][1], value);
-        changed = true;
-    }
-    if (!tree_get(annotations, "node.alpha.kubernetes.io/ttl")) {
-        tree_set_str(a, annotations, "node.alpha.kubernetes.io/ttl", STR("0"));
-        changed = true;
-    }
-    return changed;
-}
-
-static void sync_node(struct nodelife *p, const struct object *o, struct arena *a)
+static void sync_taints(struct nodelife *p, const struct object *o, struct arena *a)
 {
     struct tree *t = kube_tree(a, o), *taints = tree_sublist(a, tree_sub(a, t, "spec"), "taints");
     struct wanted w[16];
     uint32_t n = wanted_taints(t, w);
-    bool changed = sync_labels(t, a);
+    bool changed = false;
 
     for (uint32_t i = 0; taints && i < n; i++) {
         uint32_t at = taint_at(taints, &w[i]);
@@ -303,7 +279,7 @@ static void on_node_work(void *ctx, str name)
         sync_labels(p, o, a);
     o = kube_get(c->k, c->kinds.node, (str){0}, name);
     if (o)
-        sync_node(p, o, a);
+        sync_taints(p, o, a);
 }
 
 static void on_monitor(void *ctx)
