@@ -1,6 +1,6 @@
 /* bench-disrupt - times the parts of a disruption pass on one cluster, without reading and printing.
  *
- *     bench-disrupt [--catalog NAME] [--now TIME] [--runs N] [--settings KEY=VALUE] FILE
+ *     bench-disrupt [--catalog NAME] [--now TIME] [--runs N] [--settings KEY=VALUE] [--events N [--away N]] FILE
  *
  * One JSON object on standard output. Times are in microseconds, the median of the runs:
  *   candidateMicros  which nodes may go at all, for every method
@@ -9,26 +9,34 @@
  *   multiMicros      one multi-node pass as Karpenter makes it, with all that it needs
  *   searchMicros     of this the search alone: without candidates and compiling
  *   passMicros       one thorough pass of all methods
+ * With --events instead: a standing scan that follows so many random events, pods that leave and come back to their node.
+ * At most --away of them are away at a time; 1 unless told.
+ *   standingMicros   making it, with the first answer
+ *   eventMicros      one event and the answer after it: median; with P99 and Max in their names
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/rng.h"
 #include "base/vec.h"
 #include "cli/input.h"
 #include "cloud/catalog.h"
 #include "disrupt/candidate.h"
+#include "disrupt/standing.h"
 #include "k8s/decode.h"
 #include "k8s/settings.h"
 #include "plan/whatif.h"
 #include "state/state.h"
 
 #define MAX_RUNS 99
+#define MAX_EVENTS 1000000
+#define AWAY_MAX 64
 
 struct options {
     const char *file, *catalog, *now;
-    int64_t runs;
+    int64_t runs, events, away;
     VEC(const char *) settings;
 };
 
@@ -69,12 +77,17 @@ static void parse(struct options *o, int argc, char **argv)
             o->now = v;
         else if (strcmp(argv[i], "--settings") == 0)
             vec_push(&o->settings, v);
-        else if (strcmp(argv[i], "--runs") != 0 || !str_to_i64(str_c(v), &o->runs))
+        else if (!(strcmp(argv[i], "--runs") == 0 && str_to_i64(str_c(v), &o->runs)) &&
+                 !(strcmp(argv[i], "--events") == 0 && str_to_i64(str_c(v), &o->events)) &&
+                 !(strcmp(argv[i], "--away") == 0 && str_to_i64(str_c(v), &o->away)))
             die("unknown option", argv[i]);
         i++;
     }
-    if (!o->file || o->runs < 1 || o->runs > MAX_RUNS)
-        die("usage: bench-disrupt [--catalog NAME] [--now TIME] [--runs 1..99] [--settings KEY=VALUE] FILE", NULL);
+    if (!o->file || o->runs < 1 || o->runs > MAX_RUNS || o->events < 0 || o->events > MAX_EVENTS || o->away < 1 ||
+        o->away > AWAY_MAX)
+        die("usage: bench-disrupt [--catalog NAME] [--now TIME] [--runs 1..99] [--settings KEY=VALUE] "
+            "[--events 1..1000000 [--away 1..64]] FILE",
+            NULL);
 }
 
 static bool load(struct bench *b, const struct options *o, struct err *e)
@@ -192,26 +205,127 @@ static void print(const struct bench *b, struct times *t, int64_t runs, const st
                  median(t->pass, runs), (double)usage.ru_maxrss / 1024);
 }
 
-int main(int argc, char **argv)
+/* --- events ----------------------------------------------------------------------------------------------------------- */
+
+struct away {
+    struct pod pod;
+    uint32_t node;
+};
+
+struct watching {
+    struct bench *b;
+    struct standing *t;
+    struct rng rng;
+    struct away away[AWAY_MAX];
+    uint32_t n_away, most_away;
+    uint64_t commands, refused; /* answers with a command; events that took a new object */
+};
+
+/* The unit that is measured. Not inlined, so that its instructions can be counted by its name. */
+static __attribute__((noinline)) bool one_event(struct watching *w, const struct pod *came, uint32_t pod, uint32_t node)
+{
+    bool ok = came ? standing_pod_came(w->t, came, node, &pod) : standing_pod_left(w->t, pod, node);
+
+    w->commands += ok && standing_next(w->t, w->b->pass) != NULL;
+    return ok;
+}
+
+/* Some pod that a workload would make again. */
+static uint32_t some_pod(struct watching *w, uint32_t *ret_node)
+{
+    const struct snapshot *s = w->b->s;
+
+    for (;;) {
+        const struct state_node *n = &s->nodes[ *ret_node = rng_below(&w->rng, s->n_nodes)];
+        uint32_t pod = n->n_pods ? n->pods[rng_below(&w->rng, n->n_pods)] : UINT32_MAX;
+
+        if (pod != UINT32_MAX && !n->deleting && s->pods[pod].owner != OWNER_DAEMONSET)
+            return pod;
+    }
+}
+
+static double random_event(struct watching *w)
+{
+    struct snapshot *s = w->b->s;
+    bool leaves = w->n_away == 0 || (w->n_away < w->most_away && rng_below(&w->rng, 2));
+    struct away x;
+    uint32_t pod = UINT32_MAX;
+
+    if (leaves) {
+        pod = some_pod(w, &x.node);
+        x.pod = s->pods[pod];
+        w->away[w->n_away++] = x;
+    } else {
+        uint32_t i = rng_below(&w->rng, w->n_away);
+
+        x = w->away[i];
+        w->away[i] = w->away[--w->n_away];
+    }
+    double start = micros_now();
+    bool ok = one_event(w, leaves ? NULL : &x.pod, pod, x.node);
+    double took = micros_now() - start;
+    arena_reset(w->b->pass);
+    if (!ok) {
+        w->refused++;
+        standing_free(w->t);
+        w->t = standing_new(s, w->b->arena, /* compat= */ true);
+    }
+    return took;
+}
+
+static void measure_events(struct bench *b, int64_t n, int64_t away)
+{
+    double *took = xmalloc((size_t)n * sizeof(*took)), start = micros_now();
+    struct watching w = {.b = b, .t = standing_new(b->s, b->arena, /* compat= */ true), .most_away = (uint32_t)away};
+
+    rng_init(&w.rng, 42);
+    (void)standing_next(w.t, b->pass);
+    double made = micros_now() - start;
+    struct standing_work before = standing_work(w.t);
+    for (int64_t i = 0; i < n; i++)
+        took[i] = random_event(&w);
+    struct standing_work after = standing_work(w.t);
+    double mid = median(took, n); /* sorted from here on */
+    (void)printf("{\"nodes\":%u,\"pods\":%u,\"events\":%lld,\"commands\":%llu,\"refused\":%llu,\"held\":%u,\"open\":%u,"
+                 "\"judged\":%llu,\"asked\":%llu,",
+                 b->s->n_nodes, b->s->n_pods, (long long)n, (unsigned long long)w.commands,
+                 (unsigned long long)w.refused, before.held, before.open,
+                 (unsigned long long)(after.judged - before.judged), (unsigned long long)(after.asked - before.asked));
+    (void)printf("\"standingMicros\":%.0f,\"eventMicros\":%.2f,\"eventP99Micros\":%.2f,\"eventMaxMicros\":%.2f}\n",
+                 made, mid, took[n * 99 / 100], took[n - 1]);
+    standing_free(w.t);
+    free(took);
+}
+
+static void measure_passes(struct bench *b, int64_t runs)
 {
     static const struct disrupt_options multi_pass = {.methods = 1u << METHOD_MULTI, .compat = true}, all = {0};
     static struct times t;
-    struct options o = {.catalog = "kwok", .now = "2026-01-15T12:00:00Z", .runs = 5};
-    struct bench b = {.arena = arena_new(1 << 20), .syms = syms_new(), .pass = arena_new(1 << 20)};
     struct verdicts v = {0};
     struct disruption multi = {0}, pass = {0};
+
+    for (int64_t i = 0; i < runs; i++) {
+        measure_parts(b, &t, i, &v);
+        t.multi[i] = measure_plan(b, &multi_pass, &multi);
+        t.pass[i] = measure_plan(b, &all, &pass);
+    }
+    print(b, &t, runs, &v, &multi, &pass);
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.catalog = "kwok", .now = "2026-01-15T12:00:00Z", .runs = 5, .away = 1};
+    struct bench b = {.arena = arena_new(1 << 20), .syms = syms_new(), .pass = arena_new(1 << 20)};
     struct err e = {0};
 
     parse(&o, argc, argv);
     b.objects = objects_new(b.syms);
     if (!load(&b, &o, &e))
         die(o.file, e.msg);
-    for (int64_t i = 0; i < o.runs; i++) {
-        measure_parts(&b, &t, i, &v);
-        t.multi[i] = measure_plan(&b, &multi_pass, &multi);
-        t.pass[i] = measure_plan(&b, &all, &pass);
-    }
-    print(&b, &t, o.runs, &v, &multi, &pass);
+    if (o.events)
+        measure_events(&b, o.events, o.away);
+    else
+        measure_passes(&b, o.runs);
     vec_fini(&o.settings);
     objects_free(b.objects);
     syms_free(b.syms);

@@ -53,7 +53,7 @@ static size_t plain_ascii(const unsigned char *p, size_t n)
  * which YAML takes for line breaks. */
 static void quoted(struct sb *out, str s)
 {
-    const unsigned char *p = (const unsigned char *)s.p;
+    const unsigned char *p = (const unsigned char *)(s.p ? s.p : ""); /* an empty text may have no place */
 
     sb_char(out, '"');
     for (size_t at = 0, run = 0; at <= s.n;) {
@@ -68,7 +68,7 @@ static void quoted(struct sb *out, str s)
             at += (size_t)len;
             continue;
         }
-        sb_bytes(out, s.p + run, at - run);
+        sb_bytes(out, p + run, at - run);
         if (at == s.n)
             break;
         if (len <= 0)

@@ -29,13 +29,20 @@ static bool any_balanced(const struct snapshot *s)
 
 void balance_init(struct balance *b, const struct candidates *c)
 {
-    const struct snapshot *s = c->s;
-    uint64_t *has_candidate = arena_new_array(c->a, uint64_t, BITS_WORDS(s->n_pools));
+    b->cost = arena_new_array(c->a, double, c->s->n_pools);
+    b->disruption = arena_new_array(c->a, double, c->s->n_pools);
+    b->has_candidate = arena_new_array(c->a, uint64_t, BITS_WORDS(c->s->n_pools));
+    if (any_balanced(c->s))
+        balance_count(b, c);
+}
 
-    b->cost = arena_new_array(c->a, double, s->n_pools);
-    b->disruption = arena_new_array(c->a, double, s->n_pools);
-    if (!any_balanced(s))
-        return;
+void balance_count(struct balance *b, const struct candidates *c)
+{
+    const struct snapshot *s = c->s;
+
+    memset(b->cost, 0, s->n_pools * sizeof(*b->cost));
+    memset(b->disruption, 0, s->n_pools * sizeof(*b->disruption));
+    bits_zero(b->has_candidate, BITS_WORDS(s->n_pools));
     for (uint32_t i = 0; i < s->n_nodes; i++) {
         const struct candidate *x = &c->all[i];
 
@@ -45,14 +52,14 @@ void balance_init(struct balance *b, const struct candidates *c)
         if (s->nodes[i].claim)
             b->cost[x->pool] += x->price;
         if (candidate_is_constructible(c, i, /* eventual= */ false)) {
-            bit_set(has_candidate, x->pool);
+            bit_set(b->has_candidate, x->pool);
             b->disruption[x->pool] += x->reschedule_cost;
         } else {
             b->disruption[x->pool] += untouched_cost(s, &s->nodes[i]);
         }
     }
     for (uint32_t i = 0; i < s->n_pools; i++)
-        if (!bit_test(has_candidate, i))
+        if (!bit_test(b->has_candidate, i))
             b->cost[i] = b->disruption[i] = 0;
 }
 

@@ -41,6 +41,8 @@ struct candidates {
 
 void candidates_init(struct candidates *c, struct arena *a, const struct snapshot *s);
 void candidates_fini(struct candidates *c);
+/* The same of one node, after its pods have changed. */
+void candidate_refresh(struct candidates *c, uint32_t node);
 
 /* What keeps a node from being a candidate of the method: construction and filter, not budgets (lifecycle 8.3, 8.4).
  * BLOCK_NONE: nothing. */
@@ -53,6 +55,9 @@ bool candidate_is_constructible(const struct candidates *c, uint32_t node, bool 
 /* The candidates of a method in its order (lifecycle 8.5): savings ratio from high to low; for drift by time, nodes
  * without pods to move first. Ties: the node with the lower disruption cost, then the younger one, then by name. */
 struct candidate **candidates_of(const struct candidates *c, struct arena *a, enum disrupt_method m, uint32_t *ret_n);
+
+/* The order of every method but drift. */
+bool candidate_before(const struct candidate *a, const struct candidate *b, const struct snapshot *s);
 
 /* The least that the type costs where the node is, whether it is to be had today or not; 0 when it is not offered there. */
 double candidate_cheapest_offering(const struct candidates *c, const struct candidate *x);
@@ -90,10 +95,12 @@ str drift_reason(struct drift *d, uint32_t node);
 
 struct balance {
     double *cost, *disruption; /* [snapshot.n_pools]; 0 for pools without a candidate */
+    uint64_t *has_candidate;   /* bit set over pools */
 };
 
 /* Totals of every pool with a candidate: what all of its NodeClaims cost, and the disruption of all of its nodes. */
 void balance_init(struct balance *b, const struct candidates *c);
+void balance_count(struct balance *b, const struct candidates *c); /* again, after candidates have changed */
 double balance_score(double savings, double disruption, double pool_cost, double pool_disruption);
 /* Whether every Balanced pool approves of removing these nodes with this saving. */
 bool balance_approves(const struct balance *b, const struct candidates *c, struct candidate *const *v, uint32_t n,

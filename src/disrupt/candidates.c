@@ -147,6 +147,14 @@ static void add_pods(struct candidates *c)
     free(home);
 }
 
+/* When all of its pods have been added. */
+static void sum_up(const struct candidates *c, struct candidate *x)
+{
+    x->savings_ratio = x->price / x->reschedule_cost;
+    x->empty = x->reschedule_cost <= 1;
+    x->disruption_cost *= lifetime_left(c->s->nodes[x->node].claim, c->s->now_ms);
+}
+
 void candidates_init(struct candidates *c, struct arena *a, const struct snapshot *s)
 {
     *c = (struct candidates){.s = s, .a = a, .pdbs = pdb_index_new(s)};
@@ -159,13 +167,20 @@ void candidates_init(struct candidates *c, struct arena *a, const struct snapsho
     for (uint32_t i = 0; i < s->n_nodes; i++)
         describe(c, i);
     add_pods(c);
-    for (uint32_t i = 0; i < s->n_nodes; i++) {
-        struct candidate *x = &c->all[i];
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        sum_up(c, &c->all[i]);
+}
 
-        x->savings_ratio = x->price / x->reschedule_cost;
-        x->empty = x->reschedule_cost <= 1;
-        x->disruption_cost *= lifetime_left(s->nodes[i].claim, s->now_ms);
+void candidate_refresh(struct candidates *c, uint32_t node)
+{
+    const struct state_node *n = &c->s->nodes[node];
+
+    describe(c, node);
+    for (uint32_t i = 0; i < n->n_pods; i++) {
+        bit_clear(c->movable, n->pods[i]);
+        add_pod(c, &c->all[node], n->pods[i]);
     }
+    sum_up(c, &c->all[node]);
 }
 
 void candidates_fini(struct candidates *c)
@@ -269,13 +284,18 @@ static bool tie_before(const struct candidate *a, const struct candidate *b, con
     return str_cmp(x->name, y->name) < 0;
 }
 
+bool candidate_before(const struct candidate *a, const struct candidate *b, const struct snapshot *s)
+{
+    double x = rank(a->savings_ratio), y = rank(b->savings_ratio);
+
+    return x > y || (!(y > x) && tie_before(a, b, s));
+}
+
 typedef struct candidate *candidate_ref;
 
-static bool worth_before(const candidate_ref *a, const candidate_ref *b, const void *ctx)
+static inline bool worth_before(const candidate_ref *a, const candidate_ref *b, const void *ctx)
 {
-    double x = rank((*a)->savings_ratio), y = rank((*b)->savings_ratio);
-
-    return x > y || (!(y > x) && tie_before(*a, *b, ctx));
+    return candidate_before(*a, *b, ctx);
 }
 
 static bool drift_before(const candidate_ref *a, const candidate_ref *b, const void *ctx)

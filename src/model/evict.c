@@ -246,6 +246,24 @@ int64_t pdb_allowed(struct pdb_index *x, uint32_t pdb)
     return MAX(c.healthy - c.desired, 0);
 }
 
+bool pdb_recount(struct pdb_index *x, const struct pod *p, int change)
+{
+    struct pdb_list l =
+        x->counts ? covering(x, p) : (struct pdb_list){0}; /* not counted yet: they will be as they are */
+    bool same = true;
+
+    for (uint32_t i = 0; i < l.n; i++) {
+        struct pdb_counts *c = &x->counts[l.v[i]];
+        bool refused = pdb_allowed(x, l.v[i]) == 0;
+
+        c->expected += change;
+        c->healthy += p->phase == PHASE_RUNNING && !p->not_ready ? change : 0;
+        c->desired = desired(&x->s->pdbs[l.v[i]], c->expected);
+        same = same && refused == (pdb_allowed(x, l.v[i]) == 0);
+    }
+    return same;
+}
+
 bool pod_is_movable(struct pdb_index *x, const struct pod *p)
 {
     return pod_is_reschedulable(p) && !pod_is_undisruptable(p, x->s->now_ms) && pdb_refusing(x, p, PDB_EVER).n == 0;

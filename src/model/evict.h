@@ -56,6 +56,9 @@ struct pdb_counts {
 };
 
 struct pdb_counts pdb_count(struct pdb_index *x, uint32_t pdb);
+/* One pod less (before it is marked as finished) or more. False: a budget without status has come to refuse evictions by
+ * it, or to allow them, which is news for other pods too. */
+bool pdb_recount(struct pdb_index *x, const struct pod *p, int change);
 
 /* Reschedulable, and nothing keeps it where it is: no do-not-disrupt, no budget that never allows an eviction. */
 bool pod_is_movable(struct pdb_index *x, const struct pod *p);

@@ -49,8 +49,9 @@ struct state_node {
     struct reslist daemon_requests; /* of those owned by a DaemonSet */
     bool initialized, deleting;     /* deleting: marked for deletion */
     bool nominated;                 /* a pending pod is on its way to it */
-    uint32_t *pods;                 /* indexes into snapshot.pods, bound here, not finished */
+    uint32_t *pods;                 /* indexes into snapshot.pods, bound here, not finished; ascending */
     uint32_t n_pods;
+    uint32_t cap_pods; /* room in `pods`, where it was made to grow; 0: there is as much as it holds */
 };
 
 /* Why a pending pod takes no part in planning, though it must be reported (scheduling 8.3). */
@@ -76,6 +77,7 @@ struct snapshot {
     uint32_t n_pods;
     uint32_t *pending; /* pods to place: valid pending ones in input order, then those moving off deleting nodes */
     uint32_t n_pending, n_moving;
+    uint32_t cap_pending; /* room in `pending`, where it was made to grow; 0: there is as much as it holds */
     struct refused_pod *refused;
     uint32_t n_refused;
 

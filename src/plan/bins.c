@@ -115,11 +115,35 @@ static void csi_build(struct packer *k, struct bin *b, const struct state_node *
     b->csi->limits = arena_new_array(k->p.arena, const struct csi_limit *, count);
     for (uint32_t i = first; i != NONE; i = x->next[i])
         b->csi->limits[b->csi->n_limits++] = &s->csi_limits[i];
-    for (uint32_t i = 0; i < n->n_pods; i++)
-        csi_use(k, b->csi, &s->pods[n->pods[i]]);
 }
 
 /* --- existing nodes ------------------------------------------------------------------------------------------------- */
+
+void node_measure(struct packer *k, struct bin *b)
+{
+    struct problem *p = &k->p;
+    const struct state_node *n = &p->snap->nodes[b->node];
+
+    for (uint32_t i = 0; i < n->allocatable.n; i++) { /* only what the node has at all */
+        const struct resq *q = &n->allocatable.q[i];
+        uint32_t d = problem_dim(p, q->name);
+        int64_t still = sat_sub(b->daemons[d], reslist_value(&n->daemon_requests, q->name));
+
+        b->vec[d] = sat_sub(sat_sub(q->v, reslist_value(&n->requests, q->name)), MAX(still, (int64_t)0));
+    }
+    b->ports.n = 0;
+    for (uint32_t i = 0; k->any_ports && i < n->n_pods; i++) {
+        const struct podspec *spec = p->snap->pods[n->pods[i]].spec;
+
+        for (uint32_t j = 0; j < spec->n_ports; j++)
+            vec_push(&b->ports, spec->ports[j]);
+    }
+    if (!b->csi)
+        return;
+    b->csi->used.n = 0;
+    for (uint32_t i = 0; i < n->n_pods; i++)
+        csi_use(k, b->csi, &p->snap->pods[n->pods[i]]);
+}
 
 static void add_node_bin(struct packer *k, uint32_t node, const struct csi_limits *limits)
 {
@@ -136,23 +160,10 @@ static void add_node_bin(struct packer *k, uint32_t node, const struct csi_limit
     b->taint_set = problem_taint_set(p, &n->taints);
     b->host = topology_host(&k->topo, n->hostname);
     b->rs = rs_add(&p->space, label_rs, req_one(&p->space, p->host_key, k->topo.hosts.v[b->host].val));
-    b->vec = problem_vector(p, &n->allocatable);
-    const int64_t *daemons = daemons_on_node(p, label_rs, b->taint_set);
-    for (uint32_t i = 0; i < n->allocatable.n; i++) { /* only what the node has at all */
-        sym name = n->allocatable.q[i].name;
-        uint32_t d = problem_dim(p, name);
-        int64_t still = sat_sub(daemons[d], reslist_value(&n->daemon_requests, name));
-
-        b->vec[d] = sat_sub(sat_sub(b->vec[d], reslist_value(&n->requests, name)), MAX(still, (int64_t)0));
-    }
-    if (k->any_ports)
-        for (uint32_t i = 0; i < n->n_pods; i++) {
-            const struct podspec *spec = p->snap->pods[n->pods[i]].spec;
-
-            for (uint32_t j = 0; j < spec->n_ports; j++)
-                vec_push(&b->ports, spec->ports[j]);
-        }
+    b->vec = arena_new_array(p->arena, int64_t, p->n_dims);
+    b->daemons = daemons_on_node(p, label_rs, b->taint_set);
     csi_build(k, b, n, limits);
+    node_measure(k, b);
 }
 
 static int cmp_nodes(const void *a, const void *b, void *ctx)

@@ -23,6 +23,7 @@ struct bin {
     uint32_t node;           /* index into snapshot.nodes; NONE: a claim */
     uint32_t tmpl;           /* of a claim */
     int64_t *vec;            /* [n_dims]; node: room that is left, claim: what its pods ask for */
+    const int64_t *daemons;  /* [n_dims]; node: what daemons ask for there, whether they run already or not */
     uint64_t *rows;          /* claim: instance types that are left */
     uint32_t first, last, n; /* pods placed here, linked by packer.next */
     VEC(struct host_port) ports;
@@ -119,7 +120,9 @@ struct packer {
     uint32_t *pod_of;      /* [p.n_pods]: turn -> index into snapshot.pods */
     uint32_t *shape_of;    /* [p.n_pods] */
     uint32_t *next;        /* [p.n_pods]: the turn after this one in its bin */
-    const uint32_t *round; /* turns that take part, ascending; NULL: the first n_round */
+    uint64_t *late;        /* bit set over turns: given to a pod that came later, which has another place in the queue
+                            * than the number says; NULL: none */
+    const uint32_t *round; /* turns that take part, in order; NULL: the first n_round */
     uint32_t n_round;
     uint32_t *queue; /* ring of turns without a place */
     uint32_t queue_head, queue_len, queue_cap;
@@ -146,6 +149,7 @@ void packer_run(struct packer *k);
 
 /* queue.c */
 void turns_build(struct packer *k);                                    /* every pod of the problem gets its turn */
+bool turn_before(const struct packer *k, uint32_t a, uint32_t b);      /* in the queue */
 void queue_start(struct packer *k, const uint32_t *turns, uint32_t n); /* see packer.round */
 bool queue_pop(struct packer *k, uint32_t *ret_pod);
 void queue_push(struct packer *k, uint32_t pod);
@@ -187,16 +191,19 @@ void variant_classify(struct packer *k, uint32_t variant); /* its class, once it
 /* What to ask the index for: values of a key, and templates (see struct seek). */
 uint64_t wanted_mask(struct packer *k, uint32_t variant, uint32_t key);
 uint64_t wanted_tmpls(struct packer *k, uint32_t variant);
+bool claims_may_take(struct packer *k, const struct tmpl *t, const struct variant *v); /* claims of the template */
 /* What the index is told of a bin: all, for a new one; its room; what its requirements allow, when they have changed;
  * that it turns a class away for good; that no type left to the claim has room for a pod of the shape. */
 void bin_describe(struct packer *k, uint32_t bin);
 void bin_room(struct packer *k, uint32_t bin);
+void node_room(struct packer *k, uint32_t bin); /* of an existing node as it is before any question */
 void bin_masks(struct packer *k, uint32_t bin);
 void bin_refuses(struct packer *k, uint32_t bin, uint32_t cls);
 void claim_too_small(struct packer *k, uint32_t bin, const struct shape *sh);
 
 /* bins.c */
 void bins_build(struct packer *k);
+void node_measure(struct packer *k, struct bin *b); /* room, ports and volumes of a node, from the pods on it */
 bool room_fits(const struct packer *k, const int64_t *room, const int64_t *want);
 bool ports_clash(const struct packer *k, const struct host_port *a, uint32_t n_a, const struct host_port *b,
                  uint32_t n_b);

@@ -472,9 +472,7 @@ void place_init(struct packer *k)
     }
     for (uint32_t i = 0; i < k->bins.n; i++) {
         bin_describe(k, i);
-        for (uint32_t d = 0; d < k->p.n_dims; d++)
-            if (k->bins.v[i].vec[d] < 0) /* overcommitted: takes nothing at all */
-                k->seek.v.v[i].room[0] = INT64_MIN;
+        node_room(k, i);
         k->bins.v[i].slot = seek_add(&k->nodes, &k->seek, i);
     }
 }

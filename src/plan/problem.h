@@ -215,6 +215,7 @@ struct problem {
     VEC(const struct podspec *) defaulted; /* with the scheduler's default constraints */
     struct strmap defaulted_ix;
     uint64_t *selector_keys; /* bit set over symbols: label keys that some selector mentions */
+    uint32_t n_syms;         /* as many had a number when it was made */
     uint32_t *projected;     /* [lsets]: number of what is left of a label set when only those keys count */
     uint32_t n_projected_cap;
     struct strmap projections;
@@ -252,6 +253,9 @@ void limits_refresh(const struct problem *p, struct tmpl *t); /* after `remainin
 void shapes_announce(struct problem *p); /* labels and values that pods and volumes mention */
 void shapes_build(struct problem *p);
 uint32_t lclass_of_pod(struct problem *p, const struct pod *pod);
+/* Of a pod that was not there when the snapshot was compiled; NONE: it is like none that was. */
+uint32_t lclass_find(struct problem *p, const struct pod *pod);
+uint32_t shape_find(struct problem *p, const struct pod *pod);
 
 /* defaults.c: the spec with the scheduler's default spread constraints, or the spec itself */
 const struct podspec *defaults_apply(struct problem *p, const struct pod *pod, const struct podspec *spec);

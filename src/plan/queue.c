@@ -22,6 +22,18 @@ static inline bool before(const struct queued *x, const struct queued *y, const 
 
 SORT_DEFINE(sort_by_all, struct queued, before)
 
+bool turn_before(const struct packer *k, uint32_t a, uint32_t b)
+{
+    const struct snapshot *s = k->p.snap;
+
+    if (!k->late || (!bit_test(k->late, a) && !bit_test(k->late, b)))
+        return a < b;
+    uint32_t x = k->p.shapes.v[k->shape_of[a]].size_rank, y = k->p.shapes.v[k->shape_of[b]].size_rank;
+    struct queued p = {s->pods[k->pod_of[a]].uid_key, s->pods[k->pod_of[a]].created_ms, k->pod_of[a], 0},
+                  q = {s->pods[k->pod_of[b]].uid_key, s->pods[k->pod_of[b]].created_ms, k->pod_of[b], 0};
+    return x != y ? x < y : before(&p, &q, s);
+}
+
 /* Eight hexadecimal digits in 32 bits, in the same order: all bytes of the number at once, without a branch that
  * random digits would mispredict. Whoever is not a lower-case digit does not read back as itself. */
 static uint32_t hex_key(uint64_t uid, bool *all_hex)

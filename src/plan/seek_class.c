@@ -112,7 +112,7 @@ uint64_t wanted_mask(struct packer *k, uint32_t variant, uint32_t key)
 
 /* A claim only gets pickier than the template it came from, but for labels that nobody had defined (quirk,
  * scheduling 10): what the template refuses for another reason its claims refuse too. */
-static bool claims_may_take(struct packer *k, const struct tmpl *t, const struct variant *v)
+bool claims_may_take(struct packer *k, const struct tmpl *t, const struct variant *v)
 {
     struct problem *p = &k->p;
     bool undefined;
@@ -153,6 +153,14 @@ void bin_room(struct packer *k, uint32_t bin)
 
     for (uint32_t d = 0; d < SEEK_DIMS; d++)
         s->room[d] = b->node == NONE ? sat_sub(k->p.tmpls[b->tmpl].most[d], b->vec[d]) : b->vec[d];
+}
+
+void node_room(struct packer *k, uint32_t bin)
+{
+    bin_room(k, bin);
+    for (uint32_t d = 0; d < k->p.n_dims; d++)
+        if (k->bins.v[bin].vec[d] < 0) /* overcommitted: takes nothing at all */
+            k->seek.v.v[bin].room[0] = INT64_MIN;
 }
 
 void bin_masks(struct packer *k, uint32_t bin)

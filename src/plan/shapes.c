@@ -98,7 +98,8 @@ void shapes_announce(struct problem *p)
 {
     const struct snapshot *s = p->snap;
 
-    p->selector_keys = arena_new_array(p->arena, uint64_t, BITS_WORDS(syms_count(s->syms)) + 1);
+    p->n_syms = syms_count(s->syms);
+    p->selector_keys = arena_new_array(p->arena, uint64_t, BITS_WORDS(p->n_syms) + 1);
     find_runs(p);
     for (uint32_t i = 0; i < s->n_daemons; i++) {
         announce_spec(p, s->daemons[i].spec);
@@ -126,7 +127,7 @@ static uint32_t project(struct problem *p, lset_id labels)
     const struct label *l = lset_get(p->snap->syms, labels, &n);
     struct label *own = arena_new_array(p->arena, struct label, n);
     for (uint32_t i = 0; i < n; i++)
-        if (bit_test(p->selector_keys, l[i].key.v))
+        if (l[i].key.v < p->n_syms && bit_test(p->selector_keys, l[i].key.v))
             own[kept++] = l[i];
     str bytes = {(const char *)own, kept * sizeof(*own)};
     uint32_t ix = strmap_get(&p->projections, bytes);
@@ -150,6 +151,11 @@ uint32_t lclass_of_pod(struct problem *p, const struct pod *pod)
     c->labels = pod->labels;
     u64map_put(&p->class_ix, key, p->classes.n - 1);
     return p->classes.n - 1;
+}
+
+uint32_t lclass_find(struct problem *p, const struct pod *pod)
+{
+    return u64map_get(&p->class_ix, u64_pair(project(p, pod->labels), pod->ns.v));
 }
 
 static uint32_t add_shape(struct problem *p, const struct podspec *spec, uint32_t lclass, uint32_t vols)
@@ -194,6 +200,21 @@ static uint32_t shape_of_pod(struct problem *p, const struct pod *pod, uint32_t 
     if (pod->spec->n_volumes && p->snap->n_csi_limits)
         p->shapes.v[ix].has_csi = true;
     return ix;
+}
+
+uint32_t shape_find(struct problem *p, const struct pod *pod)
+{
+    const struct podspec *spec = base_spec(pod->spec);
+
+    if (pod->spec->n_volumes)
+        return NONE; /* what its claims demand was never announced */
+    if (p->snap->settings.n_default_spreads)
+        spec = defaults_apply(p, pod, spec);
+    uint32_t number = u64map_get(&p->spec_ix, (uintptr_t)spec), lclass = lclass_find(p, pod);
+    if (number == MAP_NONE || lclass == NONE)
+        return NONE;
+    uint32_t pair = u64map_get(&p->shape_ix[0], u64_pair(number, lclass));
+    return pair == MAP_NONE ? NONE : u64map_get(&p->shape_ix[1], u64_pair(pair, NONE));
 }
 
 /* The same in one look for pods like one that was seen: names of namespaces and labels rarely go apart. */

@@ -128,11 +128,26 @@ static bool has_namespace(const struct topo_group *g, sym ns)
     return false;
 }
 
+/* Groups that count the pod because they select it. */
+static void count_selecting(struct topology *t, uint32_t pod, const struct lclass *c, uint32_t node, int change)
+{
+    if (t->p->snap->pods[pod].terminating)
+        return;
+    for (uint32_t i = 0; i < c->selected.n; i++)
+        if (node_matches(t, &t->groups.v[c->selected.v[i]], node))
+            count_at(t, c->selected.v[i], node, /* host_fallback= */ true, change);
+    for (uint32_t i = 0; i < t->unselective.n; i++) {
+        const struct topo_group *g = &t->groups.v[t->unselective.v[i]];
+
+        if (has_namespace(g, c->ns) && node_matches(t, g, node))
+            count_at(t, t->unselective.v[i], node, /* host_fallback= */ true, change);
+    }
+}
+
 void topology_move(struct topology *t, uint32_t pod, uint32_t shape, uint32_t node, int change)
 {
     const struct snapshot *s = t->p->snap;
     const struct shape *sh = &t->p->shapes.v[shape];
-    const struct lclass *c = &t->p->classes.v[sh->lclass];
 
     if (!t->any || !s->nodes[node].node)
         return;
@@ -140,15 +155,7 @@ void topology_move(struct topology *t, uint32_t pod, uint32_t shape, uint32_t no
         bit_set(t->in_round, pod);
     else
         bit_clear(t->in_round, pod);
-    for (uint32_t i = 0; i < c->selected.n && !s->pods[pod].terminating; i++)
-        if (node_matches(t, &t->groups.v[c->selected.v[i]], node))
-            count_at(t, c->selected.v[i], node, /* host_fallback= */ true, change);
-    for (uint32_t i = 0; i < t->unselective.n && !s->pods[pod].terminating; i++) {
-        const struct topo_group *g = &t->groups.v[t->unselective.v[i]];
-
-        if (has_namespace(g, c->ns) && node_matches(t, g, node))
-            count_at(t, t->unselective.v[i], node, /* host_fallback= */ true, change);
-    }
+    count_selecting(t, pod, &t->p->classes.v[sh->lclass], node, change);
     for (uint32_t i = 0; i < sh->n_inverse_owned; i++)
         count_at(t, sh->inverse_owned[i], node, /* host_fallback= */ false, change);
 }
@@ -432,8 +439,8 @@ static void fill_namespaces(struct topology *t, struct topo_group *g, const stru
     vec_fini(&ns);
 }
 
-static uint32_t affinity_group(struct topology *t, const struct pod_affinity *a, sym ns, uint32_t tol_set,
-                               enum topo_kind kind, bool inverse)
+static struct topo_group affinity_terms(struct topology *t, const struct pod_affinity *a, sym ns, uint32_t tol_set,
+                                        enum topo_kind kind, bool inverse)
 {
     struct topo_group g = {
         .kind = kind,
@@ -445,6 +452,14 @@ static uint32_t affinity_group(struct topology *t, const struct pod_affinity *a,
     };
 
     fill_namespaces(t, &g, a, ns);
+    return g;
+}
+
+static uint32_t affinity_group(struct topology *t, const struct pod_affinity *a, sym ns, uint32_t tol_set,
+                               enum topo_kind kind, bool inverse)
+{
+    struct topo_group g = affinity_terms(t, a, ns, tol_set, kind, inverse);
+
     return find_or_make(t, &g);
 }
 
@@ -499,6 +514,97 @@ void topology_prepare(struct topology *t, uint32_t variant)
     make_groups(t, variant);
     for (uint32_t i = 0; i < v->groups.n; i++)
         t->groups.v[v->groups.v[i].group].live_in = t->round;
+}
+
+/* --- events -------------------------------------------------------------------------------------------------------- */
+
+/* The inverse groups of a pod that is no shape's, because nothing moves it; NULL: one of them does not exist. */
+static const uint32_t *anti_groups(struct topology *t, const struct pod *pod)
+{
+    struct {
+        const struct podspec *spec;
+        uint64_t ns;
+    } key = {pod->spec, pod->ns.v};
+    uint32_t n = pod->spec->anti_required.n, ix = strmap_get(&t->anti_ix, (str){(const char *)&key, sizeof(key)});
+
+    if (ix != MAP_NONE)
+        return t->anti.v[ix];
+    uint32_t *v = arena_new_array(t->p->arena, uint32_t, n);
+    for (uint32_t i = 0; i < n && v; i++) {
+        struct topo_group g =
+            affinity_terms(t, &pod->spec->anti_required.v[i], pod->ns, 0, TOPO_ANTI, /* inverse= */ true);
+
+        v[i] = strmap_get(&t->ids[true], group_identity(t, &g));
+        v = v[i] == MAP_NONE ? NULL : v;
+    }
+    strmap_put(&t->anti_ix, arena_strdup(t->p->arena, (str){(const char *)&key, sizeof(key)}), t->anti.n);
+    vec_push(&t->anti, v);
+    return v;
+}
+
+/* A group that no pod has the term of would not be there: it is taken off the classes it selects, until one has it. */
+static void hold(struct topology *t, const uint32_t *groups, uint32_t n, int change)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct topo_group *g = &t->groups.v[groups[i]];
+        bool was = g->holders > 0;
+
+        g->holders += (uint32_t)change;
+        if (!was)
+            attach_classes(t, groups[i]);
+        for (uint32_t k = 0; k < t->p->classes.n && g->holders == 0; k++) {
+            struct lclass *c = &t->p->classes.v[k];
+            uint32_t kept = 0;
+
+            for (uint32_t j = 0; j < c->inverse.n; j++)
+                if (c->inverse.v[j] != groups[i])
+                    c->inverse.v[kept++] = c->inverse.v[j];
+            c->inverse.n = kept;
+        }
+    }
+}
+
+void topology_wait(struct topology *t, uint32_t pod, uint32_t shape, int change)
+{
+    const struct shape *sh = &t->p->shapes.v[shape];
+
+    if (!t->any)
+        return;
+    if (change > 0)
+        bit_set(t->in_round, pod);
+    else
+        bit_clear(t->in_round, pod);
+    hold(t, sh->inverse_owned, sh->n_inverse_owned, change);
+}
+
+bool topology_count_pod(struct topology *t, uint32_t pod, uint32_t shape, uint32_t node, int change)
+{
+    const struct pod *p = &t->p->snap->pods[pod];
+    uint32_t n = p->spec->anti_required.n, cls;
+    const uint32_t *anti = NULL;
+
+    t->touched.n = 0;
+    if (!t->any)
+        return shape != NONE || n == 0;
+    if (!t->p->snap->nodes[node].node)
+        return false;
+    cls = shape == NONE ? lclass_find(t->p, p) : t->p->shapes.v[shape].lclass;
+    if (n)
+        anti = shape == NONE ? anti_groups(t, p) : t->p->shapes.v[shape].inverse_owned;
+    if (cls == NONE || (n && !anti))
+        return false;
+    t->logging = false; /* for good */
+    count_selecting(t, pod, &t->p->classes.v[cls], node, change);
+    for (uint32_t i = 0; i < n; i++)
+        count_at(t, anti[i], node, /* host_fallback= */ false, change);
+    hold(t, anti, n, change);
+    for (uint32_t i = 0; i < n; i++)
+        vec_push(&t->touched, anti[i]);
+    for (uint32_t i = 0; i < t->p->classes.v[cls].selected.n; i++)
+        vec_push(&t->touched, t->p->classes.v[cls].selected.v[i]);
+    for (uint32_t i = 0; i < t->unselective.n; i++)
+        vec_push(&t->touched, t->unselective.v[i]);
+    return true;
 }
 
 /* --- start ----------------------------------------------------------------------------------------------------------- */
@@ -598,9 +704,12 @@ static void make_inverse_groups(struct topology *t)
 
             if (bit_test(t->in_round, s->nodes[i].pods[j]))
                 continue;
-            for (uint32_t k = 0; k < pod->spec->anti_required.n; k++)
-                count_at(t, affinity_group(t, &pod->spec->anti_required.v[k], pod->ns, no_tol, TOPO_ANTI, true), i,
-                         /* host_fallback= */ false, 1);
+            for (uint32_t k = 0; k < pod->spec->anti_required.n; k++) {
+                uint32_t group = affinity_group(t, &pod->spec->anti_required.v[k], pod->ns, no_tol, TOPO_ANTI, true);
+
+                count_at(t, group, i, /* host_fallback= */ false, 1);
+                t->groups.v[group].holders++;
+            }
         }
     for (uint32_t i = 0; i < p->shapes.n; i++) {
         struct shape *sh = &p->shapes.v[i];
@@ -610,6 +719,12 @@ static void make_inverse_groups(struct topology *t)
         for (uint32_t k = 0; k < sh->spec->anti_required.n; k++)
             sh->inverse_owned[sh->n_inverse_owned++] = affinity_group(
                 t, &sh->spec->anti_required.v[k], p->classes.v[sh->lclass].ns, tol, TOPO_ANTI, /* inverse= */ true);
+    }
+    for (uint32_t i = 0; i < s->n_pending && i < p->n_pods; i++) { /* pods that wait come first */
+        const struct shape *sh = &p->shapes.v[p->shape_of[i]];
+
+        for (uint32_t k = 0; k < sh->n_inverse_owned; k++)
+            t->groups.v[sh->inverse_owned[k]].holders++;
     }
 }
 
@@ -647,6 +762,9 @@ void topology_fini(struct topology *t)
     strmap_fini(&t->ids[0]);
     strmap_fini(&t->ids[1]);
     strmap_fini(&t->filters);
+    strmap_fini(&t->anti_ix);
+    vec_fini(&t->anti);
+    vec_fini(&t->touched);
     vec_fini(&t->node_domains);
     u64map_fini(&t->host_counts);
     vec_fini(&t->hosts);

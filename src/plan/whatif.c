@@ -46,32 +46,35 @@ static void index_turns(struct whatif *w, const uint64_t *waits, const uint32_t 
 {
     const struct problem *p = &w->k.p;
     const struct snapshot *s = p->snap;
-    uint32_t words = BITS_WORDS(p->n_pods), *at;
+    uint32_t words = BITS_WORDS(p->n_pods), *turns = arena_new_array(w->arena, uint32_t, p->n_pods);
 
     w->running = arena_new_array(w->arena, uint64_t, words);
     w->pending = arena_new_array(w->arena, uint64_t, words);
     w->at_home = arena_new_array(w->arena, uint64_t, words);
-    w->waiting = arena_new_array(w->arena, uint32_t, s->n_pending);
-    w->first_turn = arena_new_array(w->arena, uint32_t, s->n_nodes + 2);
-    w->turns = arena_new_array(w->arena, uint32_t, p->n_pods);
+    w->waiting = (struct turn_list){.v = arena_new_array(w->arena, uint32_t, s->n_pending), .cap = s->n_pending};
+    w->on_node = arena_new_array(w->arena, struct turn_list, s->n_nodes);
     for (uint32_t t = 0; t < p->n_pods; t++) {
         uint32_t pod = w->k.pod_of[t];
 
         if (!bit_test(waits, pod)) {
             bit_set(w->running, t);
-            w->first_turn[node_of[pod] + 2]++;
+            w->on_node[node_of[pod]].cap++;
             continue;
         }
-        w->waiting[w->n_waiting++] = t;
+        w->waiting.v[w->waiting.n++] = t;
         if (!sym_some(s->pods[pod].node))
             bit_set(w->pending, t);
     }
-    for (uint32_t i = 2; i < s->n_nodes + 2; i++)
-        w->first_turn[i] += w->first_turn[i - 1];
-    at = w->first_turn + 1; /* moves on to where the next node begins */
+    for (uint32_t i = 0; i < s->n_nodes; i++) {
+        w->on_node[i].v = turns;
+        turns += w->on_node[i].cap;
+    }
     for (uint32_t t = 0; t < p->n_pods; t++)
-        if (bit_test(w->running, t))
-            w->turns[at[node_of[w->k.pod_of[t]]]++] = t;
+        if (bit_test(w->running, t)) {
+            struct turn_list *l = &w->on_node[node_of[w->k.pod_of[t]]];
+
+            l->v[l->n++] = t;
+        }
 }
 
 static void loosen(const struct whatif *w, const struct req_expr *x, uint32_t n, uint64_t *loose)
@@ -158,6 +161,8 @@ struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable)
     index_turns(w, waits, node_of);
     find_fickle_shapes(w);
     w->k.running = w->running;
+    w->movable = movable;
+    w->turn_cap = n;
     free(waits);
     free(node_of);
     return w;
@@ -177,6 +182,9 @@ void whatif_free(struct whatif *w)
     vec_fini(&w->settled);
     vec_fini(&w->marks);
     vec_fini(&w->round);
+    vec_fini(&w->free_turns);
+    gauges_free(w->gauges);
+    vec_fini(&w->news.risen);
     arena_free(w->answer);
     arena_free(w->arena);
     free(w);
@@ -189,13 +197,12 @@ bool whatif_has_pools(const struct whatif *w)
 
 /* --- a question ------------------------------------------------------------------------------------------------------- */
 
-static inline bool turn_before(const uint32_t *a, const uint32_t *b, const void *ctx)
+static inline bool comes_before(const uint32_t *a, const uint32_t *b, const void *ctx)
 {
-    (void)ctx;
-    return *a < *b;
+    return turn_before(ctx, *a, *b);
 }
 
-SORT_DEFINE(sort_turns, uint32_t, turn_before)
+SORT_DEFINE(sort_turns, uint32_t, comes_before)
 
 static void take_away(struct whatif *w, uint32_t node)
 {
@@ -208,8 +215,8 @@ static void take_away(struct whatif *w, uint32_t node)
     topology_take_node(&k->topo, node, /* away= */ true);
     limits_return(k, node);
     k->topo.logging = false; /* put back by the opposite, not by the log */
-    for (uint32_t i = w->first_turn[node]; i < w->first_turn[node + 1]; i++) {
-        uint32_t turn = w->turns[i];
+    for (uint32_t i = 0; i < w->on_node[node].n; i++) {
+        uint32_t turn = w->on_node[node].v[i];
 
         topology_move(&k->topo, k->pod_of[turn], k->shape_of[turn], node, -1);
         vec_push(&w->round, turn);
@@ -223,8 +230,11 @@ static void put_back(struct whatif *w, uint32_t node)
     uint32_t bin = w->bin_of_node[node];
 
     k->topo.logging = false;
-    for (uint32_t i = w->first_turn[node]; i < w->first_turn[node + 1]; i++)
-        topology_move(&k->topo, k->pod_of[w->turns[i]], k->shape_of[w->turns[i]], node, 1);
+    for (uint32_t i = 0; i < w->on_node[node].n; i++) {
+        uint32_t turn = w->on_node[node].v[i];
+
+        topology_move(&k->topo, k->pod_of[turn], k->shape_of[turn], node, 1);
+    }
     topology_take_node(&k->topo, node, /* away= */ false);
     seek_show(&k->nodes, &k->seek, k->bins.v[bin].slot, bin);
 }
@@ -234,8 +244,8 @@ static void find_room_for_pods(struct whatif *w, uint32_t node)
 {
     uint32_t last = NONE;
 
-    for (uint32_t i = w->first_turn[node]; i < w->first_turn[node + 1]; i++) {
-        uint32_t shape = w->k.shape_of[w->turns[i]];
+    for (uint32_t i = 0; i < w->on_node[node].n; i++) {
+        uint32_t shape = w->k.shape_of[w->on_node[node].v[i]];
 
         if (shape != last) /* equal pods follow each other */
             (void)find_room(&w->k, shape);
@@ -248,16 +258,16 @@ static void add_waiting(struct whatif *w)
 {
     uint32_t left = w->round.n, more = 0, at;
 
-    for (uint32_t i = 0; i < w->n_waiting; i++)
-        more += !bit_test(w->at_home, w->waiting[i]);
+    for (uint32_t i = 0; i < w->waiting.n; i++)
+        more += !bit_test(w->at_home, w->waiting.v[i]);
     vec_reserve(&w->round, left + more);
     at = w->round.n = left + more;
-    for (uint32_t i = w->n_waiting; i-- > 0;) {
-        if (bit_test(w->at_home, w->waiting[i]))
+    for (uint32_t i = w->waiting.n; i-- > 0;) {
+        if (bit_test(w->at_home, w->waiting.v[i]))
             continue;
-        while (left > 0 && w->round.v[left - 1] > w->waiting[i])
+        while (left > 0 && turn_before(&w->k, w->waiting.v[i], w->round.v[left - 1]))
             w->round.v[--at] = w->round.v[--left];
-        w->round.v[--at] = w->waiting[i];
+        w->round.v[--at] = w->waiting.v[i];
     }
 }
 
@@ -293,18 +303,6 @@ static void give_up_claims(struct whatif *w, uint32_t first)
     }
 }
 
-/* Whether a pod that runs now ended up on a node that is not initialized: Karpenter does not rely on such nodes. */
-static bool lands_early(const struct whatif *w, const struct bin *b, uint32_t turn)
-{
-    return !w->k.p.snap->nodes[b->node].initialized && bit_test(w->running, turn);
-}
-
-/* The first of the pods that the open question has put on the node. */
-static uint32_t first_new(const struct packer *k, const struct saved_bin *s)
-{
-    return s->n ? k->next[s->last] : k->bins.v[s->bin].first;
-}
-
 static void sum_up(struct whatif *w, const struct undo_mark *m, struct whatif_outcome *ret)
 {
     struct packer *k = &w->k;
@@ -335,7 +333,7 @@ void whatif_remove(struct whatif *w, const uint32_t *nodes, uint32_t n, bool set
         take_away(w, nodes[i]);
     ret->n_pods = w->round.n;
     if (n > 1)
-        sort_turns(w->round.v, w->round.n, NULL);
+        sort_turns(w->round.v, w->round.n, k);
     add_waiting(w);
     prepare_round(w);
     k->settled_only = settled_only;
@@ -424,7 +422,7 @@ void whatif_settle(struct whatif *w)
 {
     struct whatif_outcome out;
 
-    if (w->n_waiting == 0)
+    if (w->waiting.n == 0)
         return;
     whatif_remove(w, NULL, 0, /* settled_only= */ false, UINT32_MAX, &out);
     for (uint32_t i = 0; i < w->round.n; i++) {
@@ -506,8 +504,8 @@ double whatif_least(struct whatif *w, const uint32_t *nodes, uint32_t n)
     if (!w->by_price)
         price_rows(w);
     for (uint32_t i = 0; i < n; i++)
-        for (uint32_t t = w->first_turn[nodes[i]]; t < w->first_turn[nodes[i] + 1]; t++) {
-            uint32_t shape = k->shape_of[w->turns[t]];
+        for (uint32_t t = 0; t < w->on_node[nodes[i]].n; t++) {
+            uint32_t shape = k->shape_of[w->on_node[nodes[i]].v[t]];
 
             none = shape == last ? none : has_no_room(w, shape, nodes, n); /* equal pods follow each other */
             last = shape;
@@ -520,164 +518,4 @@ double whatif_least(struct whatif *w, const uint32_t *nodes, uint32_t n)
         if (w->by_price[i].room[0] >= sum[0] && w->by_price[i].room[1] >= sum[1] && w->by_price[i].room[2] >= sum[2])
             return w->by_price[i].price;
     return INFINITY;
-}
-
-/* --- why not ------------------------------------------------------------------------------------------------------------ */
-
-static str early_text(struct whatif *w, struct arena *a, uint32_t node)
-{
-    const struct state_node *n = &w->k.p.snap->nodes[node];
-    struct sb b = {0};
-
-    sb_c(&b, "would schedule against uninitialized ");
-    if (n->claim)
-        sb_printf(&b, "nodeclaim/" STR_FMT, STR_ARG(n->claim->name));
-    if (n->node)
-        sb_printf(&b, "%snode/" STR_FMT, n->claim ? ", " : "", STR_ARG(n->node->name));
-    str s = sb_dup(&b, a);
-    sb_fini(&b);
-    return s;
-}
-
-struct failure {
-    uint32_t turn, node; /* node: not initialized; NONE: no place at all */
-};
-
-static int cmp_failures(const void *a, const void *b, void *ctx)
-{
-    const struct packer *k = ctx;
-    const struct pod *x = packer_pod(k, ((const struct failure *)a)->turn),
-                     *y = packer_pod(k, ((const struct failure *)b)->turn);
-    int c = str_cmp(sym_str(k->p.snap->syms, x->ns), sym_str(k->p.snap->syms, y->ns));
-
-    return c ? c : str_cmp(x->name, y->name);
-}
-
-#define FAILURES_SHOWN 5
-
-typedef VEC(struct failure) failure_list;
-
-/* Of the open question, by name of the pod. */
-static failure_list failures_of(struct whatif *w)
-{
-    struct packer *k = &w->k;
-    const struct undo_mark *m = &vec_last(&w->marks).mark;
-    failure_list v = {0};
-
-    for (uint32_t i = 0; i < w->round.n; i++)
-        if (!k->placed[w->round.v[i]] && !bit_test(w->pending, w->round.v[i]))
-            vec_push(&v, (struct failure){w->round.v[i], NONE});
-    for (uint32_t i = m->bins; i < k->undo.bins.n; i++) {
-        const struct saved_bin *s = &k->undo.bins.v[i];
-        const struct bin *bin = &k->bins.v[s->bin];
-
-        for (uint32_t t = first_new(k, s); t != NONE; t = k->next[t])
-            if (lands_early(w, bin, t))
-                vec_push(&v, (struct failure){t, bin->node});
-    }
-    sort_stable(v.v, v.n, sizeof(*v.v), cmp_failures, k);
-    return v;
-}
-
-uint32_t whatif_first_failure(struct whatif *w, uint32_t *ret_node)
-{
-    failure_list v = failures_of(w);
-    uint32_t pod = v.n ? w->k.pod_of[v.v[0].turn] : UINT32_MAX;
-
-    *ret_node = v.n ? v.v[0].node : UINT32_MAX;
-    vec_fini(&v);
-    return pod;
-}
-
-str whatif_failures(struct whatif *w, struct arena *a)
-{
-    struct packer *k = &w->k;
-    AUTO(arena) struct arena *tmp = arena_new(0);
-    failure_list v = failures_of(w);
-    struct sb b = {0};
-
-    sb_c(&b, "not all pods would schedule, ");
-    for (uint32_t i = 0; i < MIN(v.n, (uint32_t)FAILURES_SHOWN); i++) {
-        const struct pod *pod = packer_pod(k, v.v[i].turn);
-        str why = v.v[i].node == NONE ? explain_turn(k, v.v[i].turn, tmp) : early_text(w, tmp, v.v[i].node);
-
-        sb_printf(&b, STR_FMT "/" STR_FMT " => " STR_FMT " ", STR_ARG(sym_str(k->p.snap->syms, pod->ns)),
-                  STR_ARG(pod->name), STR_ARG(why));
-    }
-    if (v.n >= FAILURES_SHOWN)
-        sb_printf(&b, " and %u other(s)", v.n - FAILURES_SHOWN);
-    str ret = sb_dup(&b, a);
-    sb_fini(&b);
-    vec_fini(&v);
-    return ret;
-}
-
-/* --- checking ----------------------------------------------------------------------------------------------------------- */
-
-void whatif_search_all(struct whatif *w)
-{
-    w->k.seek.exhaustive = true;
-}
-
-struct plan *whatif_plan(struct whatif *w, struct arena *a)
-{
-    struct plan *out = arena_new_one(a, struct plan);
-
-    assert(w->open);
-    packer_finish(&w->k, out, a);
-    explain_failures(&w->k, out, a);
-    return out;
-}
-
-static void digest_bin(const struct whatif *w, const struct bin *b, struct sb *out)
-{
-    const struct seek_bin *s = &w->k.seek.v.v[b - w->k.bins.v];
-
-    sb_printf(out, "bin %u: rs %u host %u taints %u pods %u ports %u csi %u hidden %d:", b->node, b->rs, b->host,
-              b->taint_set, b->n, b->ports.n, b->csi ? b->csi->used.n : 0,
-              b->node != NONE && w->k.nodes.slots.v[b->slot] == NONE);
-    for (uint32_t d = 0; d < w->k.p.n_dims; d++)
-        sb_printf(out, " %lld", (long long)b->vec[d]);
-    sb_printf(out, " | %lld %lld %lld %llx %llx\n", (long long)s->room[0], (long long)s->room[1], (long long)s->room[2],
-              (unsigned long long)s->zones, (unsigned long long)s->cts);
-}
-
-static void digest_group(const struct whatif *w, uint32_t group, struct sb *out)
-{
-    const struct topology *t = &w->k.topo;
-    const struct topo_group *g = &t->groups.v[group];
-    const struct label_key *key = &t->p->space.keys.v[g->key];
-
-    sb_printf(out, "group %u:", group);
-    for (uint32_t v = 0; !g->is_host && v < key->n_vals; v++)
-        sb_printf(out, " %d/%d/%d", g->counts[v], g->support[v], bit_test(g->known, v));
-    for (uint32_t h = 0; g->is_host && h < t->hosts.n; h++)
-        if (topology_host_count(t, group, h))
-            sb_printf(out, " %u=%d", h, topology_host_count(t, group, h));
-    sb_printf(out, " busy %u\n", g->busy_hosts.n);
-}
-
-void whatif_digest(struct whatif *w, struct sb *out)
-{
-    const struct packer *k = &w->k;
-
-    for (uint32_t i = 0; i < k->bins.n; i++)
-        digest_bin(w, &k->bins.v[i], out);
-    for (uint32_t i = 0; i < k->topo.groups.n; i++)
-        digest_group(w, i, out);
-    for (uint32_t i = 0; i < k->p.n_tmpls; i++) {
-        const struct tmpl *t = &k->p.tmpls[i];
-
-        sb_printf(out, "pool %u:", t->pool);
-        for (uint32_t d = 0; t->has_limits && d < k->p.n_dims; d++)
-            sb_printf(out, " %lld", (long long)t->remaining[d]);
-        sb_printf(out, " %d\n", t->nodes_exhausted);
-    }
-    for (uint32_t i = 0; i < k->p.reservations.n; i++)
-        sb_printf(out, "reservation %u: %d\n", i, k->p.reservations.v[i].left);
-    sb_printf(out, "hosts %u spare %u live %u sizes %d\n", k->topo.hosts.n, k->spare_host, k->nodes.live,
-              k->sizes.n && bits_any(k->sizes.v, k->sizes.n));
-    for (uint32_t t = 0; t < k->p.n_pods; t++)
-        if (k->topo.any && bit_test(k->topo.in_round, k->pod_of[t]))
-            sb_printf(out, "in round %u\n", t);
 }

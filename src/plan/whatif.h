@@ -18,7 +18,7 @@
 struct whatif;
 
 /* `movable`: bit set over snapshot.pods, those that want a new place when their node goes. The snapshot and the set
- * outlive the object. */
+ * outlive the object, and change only with events. */
 struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable);
 void whatif_set_compat(struct whatif *w); /* quirks of Karpenter that never do a user good are reproduced too */
 void whatif_free(struct whatif *w);
@@ -84,10 +84,72 @@ double whatif_price(struct whatif *w, uint32_t i);
 /* The claims as they would be written, in `a`. */
 struct plan_claim *whatif_claims(struct whatif *w, struct arena *a);
 
+/* --- events ---------------------------------------------------------------------------------------------------------
+ *
+ * While no question is open or kept: the cluster has changed by one pod, and so has the snapshot already
+ * (model/change.h). What was compiled follows, at the cost of the change. False: it cannot; make a new one. So it is
+ * when a pod is like none that was there at the start (a spec, labels or volumes that nobody had), and when its node is
+ * on its way out. A pod that has changed leaves as it was, and comes back as it is.
+ *
+ * `node` UINT32_MAX: the pod waits for a place. A pod that waited leaves there before it comes to a node. */
+
+bool whatif_pod_left(struct whatif *w, uint32_t pod, uint32_t node);
+bool whatif_pod_came(struct whatif *w, uint32_t pod, uint32_t node);
+
+/* --- proofs that last -----------------------------------------------------------------------------------------------
+ *
+ * That a node is worth keeping can often be proved from a single number: how many more pods of some size all other nodes
+ * could take. A family is made of the pods that nodes cannot tell apart but by size: same requirements, same
+ * tolerations, nothing to relax. A gauge is a size in a family, and has slots: how many pods of that size existing nodes
+ * have room for. A pod that is as large or larger takes at least one. So if a node has five such pods and the gauge two
+ * slots, three of them need a new node, whatever the rest of the cluster looks like, and what that costs at least is
+ * known. The proof holds until the gauge has more slots than it allows for. */
+
+void whatif_gauge(struct whatif *w); /* once, before the first proof: goes through all nodes */
+
+struct whatif_price {
+    double price;        /* of the node */
+    bool spot;           /* it is a spot node */
+    uint32_t max_claims; /* that may take its place */
+};
+
+/* Proof that removing the node alone is not worth it: true while the gauge has no more than `limit` slots, and the node
+ * keeps its pods and its room. */
+struct whatif_hold {
+    uint32_t gauge;
+    int64_t limit;
+};
+
+bool whatif_hold(struct whatif *w, uint32_t node, const struct whatif_price *p, struct whatif_hold *ret);
+uint32_t whatif_gauges(const struct whatif *w); /* how many there are */
+int64_t whatif_slots(const struct whatif *w, uint32_t gauge);
+
+/* Parts of the cluster, as sets that may be too large: families of pods, and topology groups. */
+struct whatif_parts {
+    uint64_t families;
+    uint64_t groups[4];
+};
+
+/* What events have changed since it was last cleared, for whoever remembers answers. */
+struct whatif_news {
+    VEC(uint32_t) risen;       /* gauges that may have more slots */
+    struct whatif_parts parts; /* families for which nodes with room have changed; groups that count other pods */
+    bool waiting;              /* other pods wait: any answer may change */
+};
+
+const struct whatif_news *whatif_news(const struct whatif *w);
+void whatif_news_clear(struct whatif *w);
+/* What a question about the node looks at. Its answer stays as long as nothing of this is in the news, and the node
+ * keeps its pods. */
+void whatif_reads(struct whatif *w, uint32_t node, struct whatif_parts *ret);
+bool whatif_is_news(const struct whatif *w, const struct whatif_parts *reads);
+
 /* --- checking ------------------------------------------------------------------------------------------------------- */
 
 /* Everything that questions change, as text: equal before a question and after undoing it. */
 void whatif_digest(struct whatif *w, struct sb *out);
+/* What is compiled of nodes, pods and counts, in names instead of numbers: equal after events and when compiled anew. */
+void whatif_census(struct whatif *w, struct sb *out);
 /* While a question is open: the cluster's plan as plan_make() would have it, with the pods of questions that were kept. */
 struct plan *whatif_plan(struct whatif *w, struct arena *a);
 /* Looks at every bin instead of asking the index, which gives the same answers; before the first question. */

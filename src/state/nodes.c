@@ -1,6 +1,7 @@
 /* State nodes: a Node and a NodeClaim with the same provider id are one machine. What a machine is called, which
  * labels, taints and sizes it has depends on how far its registration got (scheduling 7). */
 
+#include "model/change.h"
 #include "model/evict.h"
 #include "state/build.h"
 
@@ -153,24 +154,6 @@ static void assign_pods(const struct build *b, const struct u64map *by_name)
     }
 }
 
-static void sum_requests(const struct build *b, struct state_node *n)
-{
-    int64_t daemons = 0;
-
-    for (uint32_t i = 0; i < n->n_pods; i++) {
-        const struct pod *p = &b->s->pods[n->pods[i]];
-
-        reslist_add(b->arena, &n->requests, &p->spec->requests);
-        if (p->owner != OWNER_DAEMONSET)
-            continue;
-        reslist_add(b->arena, &n->daemon_requests, &p->spec->requests);
-        daemons++;
-    }
-    reslist_set(b->arena, &n->requests, SYM(PODS), (int64_t)n->n_pods * ONE, /* binary= */ false);
-    if (daemons)
-        reslist_set(b->arena, &n->daemon_requests, SYM(PODS), daemons * ONE, /* binary= */ false);
-}
-
 void build_nodes(struct build *b)
 {
     struct u64map by_name = {0};
@@ -189,6 +172,6 @@ void build_nodes(struct build *b)
     }
     assign_pods(b, &by_name);
     for (uint32_t i = 0; i < b->s->n_nodes; i++)
-        sum_requests(b, &b->s->nodes[i]);
+        node_sum_requests(b->arena, b->s, &b->s->nodes[i]);
     u64map_fini(&by_name);
 }

@@ -173,6 +173,7 @@ case("label with a long value", NODEPOOL, {LABELS: {"a": "x" * 64}}, "Too long")
 each("weight", NODEPOOL, "spec/weight", [1, 100], [0, 101], "should be")
 each("limits", NODEPOOL, "spec/limits", [{"cpu": 100}, {"memory": "10Gi"}], [{"cpu": "many"}], "should match")
 each("replicas", NODEPOOL, "spec/replicas", [0, 1, 1000000], [-1], "should be greater than or equal to 0")
+case("replicas beyond measure", NODEPOOL, {"spec/replicas": 3000000000}, "should be less than or equal to 2147483647")
 for key in ("cpu", "memory", "pods", "ephemeral-storage"):
     case(f"fixed replicas with a limit on {key}", NODEPOOL, {"spec/replicas": 1, "spec/limits": {key: "1"}}, "limits.nodes")
 case("fixed replicas with a weight", NODEPOOL, {"spec/replicas": 1, "spec/weight": 5}, "weight")

@@ -1,6 +1,6 @@
 /* property-whatif - asks random clusters random questions, and carries out what disruption would do to them.
  *
- *     property-whatif [--seeds FROM-TO] [--only whatif|settle] [--verbose]
+ *     property-whatif [--seeds FROM-TO] [--only whatif|settle|events] [--verbose]
  *
  * Every failure is printed with its seed and the command that shows it again. The last lines are one TAP line for each
  * property; exit status 0 only when all hold. */
@@ -129,6 +129,27 @@ void check_same(struct tally *t, enum property p, const char *what, str got, str
         (void)printf("--- got\n" STR_FMT "\n--- want\n" STR_FMT "\n---\n", STR_ARG(got), STR_ARG(want));
 }
 
+str commands_text(struct arena *a, const struct syms *syms, const struct disrupt_command *v, uint32_t n)
+{
+    struct sb b = {0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct disrupt_command *c = &v[i];
+        const struct plan p = {.claims = c->claims, .n_claims = c->n_claims};
+
+        sb_printf(&b, "%s %.17g %.17g %u:", disrupt_method_name(c->method), c->price, c->savings, c->n_pods);
+        for (uint32_t k = 0; k < c->n_nodes; k++)
+            sb_printf(&b, " %u", c->nodes[k]);
+        sb_char(&b, '\n');
+        for (uint32_t m = 0; m < c->n_moves; m++)
+            sb_printf(&b, "  %u to %u %u\n", c->moves[m].pod, c->moves[m].node, c->moves[m].claim);
+        sb_str(&b, plan_dump(a, syms, &p, /* reasons= */ false));
+    }
+    str ret = sb_dup(&b, a);
+    sb_fini(&b);
+    return ret;
+}
+
 static const char *const titles[N_PROPERTIES] = {
     [PROP_UNDO] = "undoing a question leaves no trace",
     [PROP_ORACLE] = "a question is answered like a plan from scratch",
@@ -139,6 +160,8 @@ static const char *const titles[N_PROPERTIES] = {
     [PROP_MOVES] = "every pod of a node that goes has a place",
     [PROP_COST] = "a cluster becomes cheaper, by as much as was said",
     [PROP_END] = "commands come to an end",
+    [PROP_EVENTS] = "what is compiled follows events",
+    [PROP_STANDING] = "answers that are remembered are those of a fresh scan",
 };
 
 static bool report(const struct tally *t)
@@ -148,6 +171,10 @@ static bool report(const struct tally *t)
     (void)printf("# %llu clusters, %llu questions, %llu passes, %llu commands, %llu nodes that came and went again\n",
                  (unsigned long long)t->clusters, (unsigned long long)t->questions, (unsigned long long)t->passes,
                  (unsigned long long)t->commands, (unsigned long long)t->restless);
+    (void)printf("# %llu events, %llu that took a new compile; of %llu answers that one might have changed %llu were "
+                 "asked for again, the others proved\n",
+                 (unsigned long long)t->events, (unsigned long long)t->recompiled, (unsigned long long)t->judged,
+                 (unsigned long long)t->asked);
     (void)printf("1..%d\n", N_PROPERTIES);
     for (unsigned p = 0; p < N_PROPERTIES; p++) {
         ok &= t->failed[p] == 0;
@@ -165,6 +192,19 @@ static bool parse_seeds(str s, int64_t *first, int64_t *last)
            *first <= *last;
 }
 
+static const struct {
+    const char *name;
+    void (*run)(struct tally *);
+} parts[] = {{"whatif", prop_whatif}, {"settle", prop_settle}, {"events", prop_events}};
+
+static bool is_part(const char *name)
+{
+    for (unsigned i = 0; i < ARRAY_LEN(parts); i++)
+        if (strcmp(name, parts[i].name) == 0)
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     struct tally t = {0};
@@ -176,23 +216,22 @@ int main(int argc, char **argv)
 
         if (strcmp(argv[i], "--verbose") == 0) {
             t.verbose = true;
-        } else if (strcmp(argv[i], "--only") == 0 && (strcmp(v, "whatif") == 0 || strcmp(v, "settle") == 0)) {
+        } else if (strcmp(argv[i], "--only") == 0 && is_part(v)) {
             only = v;
             i++;
         } else if (strcmp(argv[i], "--seeds") == 0 && parse_seeds(str_c(v), &first, &last)) {
             i++;
         } else {
-            (void)fputs("usage: property-whatif [--seeds FROM-TO] [--only whatif|settle] [--verbose]\n", stderr);
+            (void)fputs("usage: property-whatif [--seeds FROM-TO] [--only whatif|settle|events] [--verbose]\n", stderr);
             return 2;
         }
     }
     for (int64_t seed = first; seed <= last; seed++) {
         t.seed = (uint64_t)seed;
         t.clusters++;
-        if (strcmp(only, "settle"))
-            prop_whatif(&t);
-        if (strcmp(only, "whatif"))
-            prop_settle(&t);
+        for (unsigned i = 0; i < ARRAY_LEN(parts); i++)
+            if (!*only || strcmp(only, parts[i].name) == 0)
+                parts[i].run(&t);
         (void)fflush(stdout);
     }
     return report(&t) ? 0 : 1;

@@ -6,15 +6,17 @@
 #include "model/objects.h"
 
 enum property {
-    PROP_UNDO,   /* undoing a question, open or kept, leaves no trace */
-    PROP_ORACLE, /* a question is answered as if the cluster had been planned from scratch without the nodes */
-    PROP_EARLY,  /* a question that may end early ends where the full one would have been refused anyway */
-    PROP_LEAST,  /* the bound is one */
-    PROP_INDEX,  /* the index changes no answer */
-    PROP_AGAIN,  /* the same snapshot gives the same commands */
-    PROP_MOVES,  /* every pod of a node that goes has a place, and no other pod moves */
-    PROP_COST,   /* consolidation never makes a cluster dearer, and costs what it said it would */
-    PROP_END,    /* carried out pass by pass, commands come to an end */
+    PROP_UNDO,     /* undoing a question, open or kept, leaves no trace */
+    PROP_ORACLE,   /* a question is answered as if the cluster had been planned from scratch without the nodes */
+    PROP_EARLY,    /* a question that may end early ends where the full one would have been refused anyway */
+    PROP_LEAST,    /* the bound is one */
+    PROP_INDEX,    /* the index changes no answer */
+    PROP_AGAIN,    /* the same snapshot gives the same commands */
+    PROP_MOVES,    /* every pod of a node that goes has a place, and no other pod moves */
+    PROP_COST,     /* consolidation never makes a cluster dearer, and costs what it said it would */
+    PROP_END,      /* carried out pass by pass, commands come to an end */
+    PROP_EVENTS,   /* what is compiled follows events as if it had been compiled after them */
+    PROP_STANDING, /* remembered answers are those of a fresh scan */
     N_PROPERTIES,
 };
 
@@ -23,7 +25,8 @@ struct tally {
     uint64_t clusters, questions, passes, commands;
     uint64_t checked[N_PROPERTIES], failed[N_PROPERTIES];
     uint64_t restless; /* nodes that came in one pass and went in the next */
-    bool verbose;      /* says which */
+    uint64_t events, recompiled, judged, asked;
+    bool verbose; /* says which */
 };
 
 /* One more case of the property; when it does not hold, the seed is printed with the rest. */
@@ -47,5 +50,9 @@ void cluster_open(struct cluster *k, uint64_t seed, const char *part, const char
 void cluster_build(struct cluster *k); /* the snapshot anew, after the objects have changed */
 void cluster_close(struct cluster *k);
 
+/* Commands in full. */
+str commands_text(struct arena *a, const struct syms *syms, const struct disrupt_command *v, uint32_t n);
+
+void prop_events(struct tally *t);
 void prop_whatif(struct tally *t);
 void prop_settle(struct tally *t);

@@ -26,25 +26,9 @@ struct settling {
 
 /* --- the same twice ------------------------------------------------------------------------------------------------------- */
 
-static str commands_text(struct settling *s, const struct disruption *d)
+static str text_of(struct settling *s, const struct disruption *d)
 {
-    struct sb b = {0};
-
-    for (uint32_t i = 0; i < d->n_commands; i++) {
-        const struct disrupt_command *c = &d->commands[i];
-        const struct plan p = {.claims = c->claims, .n_claims = c->n_claims};
-
-        sb_printf(&b, "%s %.17g %.17g %u:", disrupt_method_name(c->method), c->price, c->savings, c->n_pods);
-        for (uint32_t n = 0; n < c->n_nodes; n++)
-            sb_printf(&b, " %u", c->nodes[n]);
-        sb_char(&b, '\n');
-        for (uint32_t m = 0; m < c->n_moves; m++)
-            sb_printf(&b, "  %u to %u %u\n", c->moves[m].pod, c->moves[m].node, c->moves[m].claim);
-        sb_str(&b, plan_dump(s->a, s->k->syms, &p, /* reasons= */ false));
-    }
-    str ret = sb_dup(&b, s->a);
-    sb_fini(&b);
-    return ret;
+    return commands_text(s->a, s->k->syms, d->commands, d->n_commands);
 }
 
 static struct disruption *plan_twice(struct settling *s, const struct disrupt_options *o)
@@ -52,7 +36,7 @@ static struct disruption *plan_twice(struct settling *s, const struct disrupt_op
     struct disruption *d = disrupt_plan(s->a, s->k->snap, o);
 
     check_same(s->t, PROP_AGAIN, o->compat ? "one pass of Karpenter's, twice" : "the whole plan, twice",
-               commands_text(s, disrupt_plan(s->a, s->k->snap, o)), commands_text(s, d));
+               text_of(s, disrupt_plan(s->a, s->k->snap, o)), text_of(s, d));
     return d;
 }
 
@@ -267,7 +251,7 @@ static bool pass(struct settling *s, double *cost)
     }
     if (s->t->verbose)
         (void)printf("# pass %u: $%.6f to $%.6f\n" STR_FMT "\n", s->pass, d->cost_before, d->cost_after,
-                     STR_ARG(commands_text(s, d)));
+                     STR_ARG(text_of(s, d)));
     check(s->t, PROP_COST, drift || d->cost_after <= d->cost_before + CENT, "pass %u: from $%.6f to $%.6f", s->pass,
           d->cost_before, d->cost_after);
     *cost = d->cost_after;

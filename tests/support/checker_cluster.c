@@ -148,7 +148,8 @@ static void groups_finish(struct checker *c)
         uint32_t n = 0;
 
         for (uint32_t i = 0; i < c->groups.n; i++)
-            if (in_namespaces(&c->groups.v[i], sh->ns) && selector_matches_object(&c->groups.v[i].selector, &sh->labels))
+            if (in_namespaces(&c->groups.v[i], sh->ns) &&
+                selector_matches_object(&c->groups.v[i].selector, &sh->labels))
                 found[n++] = i;
         sh->matches = arena_dup_array(c->a, uint32_t, found, n);
         sh->n_matches = n;

@@ -75,11 +75,8 @@ struct stream *bench_open(struct kube_bench *b, const char *method, const char *
         n++;
     }
     s->a = b->a;
-    struct http_request q = {.method = method,
-                             .url = arena_printf(b->a, BENCH_URL "%s", path),
-                             .headers = h,
-                             .n_headers = n,
-                             .body = body};
+    struct http_request q = {
+        .method = method, .url = arena_printf(b->a, BENCH_URL "%s", path), .headers = h, .n_headers = n, .body = body};
     struct http_events ev = {.ctx = s, .on_head = on_head, .on_data = on_data, .on_end = on_end};
     s->call = http_start(b->client, &q, &ev);
     return s;

@@ -74,7 +74,8 @@ static uint64_t rv_of(const struct tree *obj)
 
 static str key_of(struct arena *a, const struct tree *obj)
 {
-    str ns = tree_str(tree_at(obj, "metadata", "namespace", NULL)), name = tree_str(tree_at(obj, "metadata", "name", NULL));
+    str ns = tree_str(tree_at(obj, "metadata", "namespace", NULL)),
+        name = tree_str(tree_at(obj, "metadata", "name", NULL));
 
     return arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(ns), STR_ARG(name));
 }
@@ -194,8 +195,9 @@ static bool watch(struct reflector *r)
         from = STR("sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
         clear(r);
     }
-    struct http_request q = {.url = arena_printf(a, "%s?%s&watch=1&allowWatchBookmarks=true&timeoutSeconds=300&" STR_FMT,
-                                                 r->url, r->query, STR_ARG(from)),
+    struct http_request q = {.url =
+                                 arena_printf(a, "%s?%s&watch=1&allowWatchBookmarks=true&timeoutSeconds=300&" STR_FMT,
+                                              r->url, r->query, STR_ARG(from)),
                              .idle_timeout_us = 150 * SECOND_US};
     struct http_stream *s = http_open(r->world, &q, a, &head, &e);
     r->n_watches++;

@@ -15,10 +15,10 @@ struct reflected {
 
 struct reflector {
     struct world *world;
-    const char *url;   /* of the collection: "https://kube/api/v1/configmaps" */
-    const char *query; /* selectors: "labelSelector=a%3Db"; "" for none */
-    bool stream_list;  /* sendInitialEvents instead of lists */
-    uint32_t limit;    /* of a page; 0: no pages */
+    const char *url;             /* of the collection: "https://kube/api/v1/configmaps" */
+    const char *query;           /* selectors: "labelSelector=a%3Db"; "" for none */
+    bool stream_list;            /* sendInitialEvents instead of lists */
+    uint32_t limit;              /* of a page; 0: no pages */
     VEC(struct reflected) items; /* in order of key */
     uint64_t rv;
     uint32_t n_lists, n_watches, n_events;

@@ -6,8 +6,6 @@
 #include "sim/kube/kube_int.h"
 #include "sim/kube/schema.h"
 
-#define CLEANUP "customresourcecleanup.apiextensions.k8s.io"
-
 static struct custom_kind *find_custom(struct kube *k, str crd)
 {
     for (uint32_t i = 0; i < k->custom_kinds.n; i++)
@@ -239,7 +237,7 @@ static void empty(struct kube *k, struct arena *a, const struct object *crd)
     struct tree *obj = object_tree(a, crd);
     int64_t now_ms = world_now_ms(k->world);
 
-    if (!finalizers_have(obj, CLEANUP))
+    if (!finalizers_have(obj, CRD_FINALIZER))
         return;
     object_ref(crd);
     if (c && kube_count(k, c->kind)) {
@@ -256,7 +254,7 @@ static void empty(struct kube *k, struct arena *a, const struct object *crd)
         (void)write_revision(k, a, crd, obj);
     } else {
         condition_set(a, obj, "Terminating", "False", "InstanceDeletionCompleted", "removed all instances", now_ms);
-        (void)finalizers_drop(obj, CLEANUP);
+        (void)finalizers_drop(obj, CRD_FINALIZER);
         write_finalizers(k, a, crd, obj);
     }
     object_unref(crd);

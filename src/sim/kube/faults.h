@@ -20,8 +20,8 @@ struct kube_faults {
     uint32_t duplicate;       /* an event of a watch is sent twice */
     uint32_t drop_watch;      /* a watch breaks … */
     int64_t drop_after_us[2]; /* … after so long */
-    uint32_t restart;         /* a request finds the server dying: all connections break, the watch window is forgotten … */
-    int64_t restart_us[2];    /* … and for so long nobody answers */
+    uint32_t restart; /* a request finds the server dying: all connections break, the watch window is forgotten … */
+    int64_t restart_us[2]; /* … and for so long nobody answers */
 };
 
 struct faults;

@@ -1,4 +1,5 @@
-/* Bodies: JSON, YAML or protobuf into trees, and whether an object is what the path says it is. The sentences are those of the real server. */
+/* Bodies: JSON, YAML or protobuf into trees, and whether an object is what the path says it is. The sentences are those of the
+ * real server. */
 #include "sim/kube/front_int.h"
 
 #include <strings.h>
@@ -11,19 +12,27 @@
 
 enum body_format { BODY_JSON, BODY_YAML, BODY_PROTOBUF, BODY_UNKNOWN };
 
+static bool is_type(str type, const char *name)
+{
+    return type.n == strlen(name) && strncasecmp(type.p, name, type.n) == 0;
+}
+
+static bool is_custom(const struct request *r)
+{
+    return r->route.kind && r->route.kind->crd;
+}
+
 static enum body_format format_of(const struct request *r)
 {
     str type, params, header = request_header(r, "Content-Type");
 
     (void)str_cut(header, ';', &type, &params);
     type = str_trim(type);
-    if (type.n == 0 || (type.n == 16 && strncasecmp(type.p, "application/json", 16) == 0))
+    if (type.n == 0 || is_type(type, "application/json"))
         return BODY_JSON;
-    if (type.n == 16 && strncasecmp(type.p, "application/yaml", 16) == 0)
+    if (is_type(type, "application/yaml"))
         return BODY_YAML;
-    if (type.n == sizeof(PROTOBUF_TYPE) - 1 && strncasecmp(type.p, PROTOBUF_TYPE, type.n) == 0)
-        return BODY_PROTOBUF;
-    return BODY_UNKNOWN;
+    return is_type(type, PROTOBUF_TYPE) && !is_custom(r) ? BODY_PROTOBUF : BODY_UNKNOWN;
 }
 
 static str summary(struct arena *a, str body)
@@ -73,6 +82,18 @@ static bool parse(struct request *r, bool yaml, struct tree **ret, str *ret_why)
     return true;
 }
 
+static bool parse_protobuf(struct request *r, str kind, struct tree **ret, struct status *st)
+{
+    struct err e = {0};
+
+    if (protobuf_decode(r->a, r->x->body, ret, &e))
+        return true;
+    str what = summary(r->a, r->x->body);
+    return status_bad_request(r->a, st, 400,
+                              "the object provided is unrecognized (must be of type " STR_FMT "): %s (" STR_FMT ")",
+                              STR_ARG(kind), e.msg, STR_ARG(what));
+}
+
 bool body_parse(struct request *r, str kind, struct tree **ret, struct status *st)
 {
     enum body_format f = format_of(r);
@@ -82,12 +103,10 @@ bool body_parse(struct request *r, str kind, struct tree **ret, struct status *s
     if (f == BODY_UNKNOWN)
         return status_bad_request(r->a, st, 415,
                                   "the body of the request was in an unknown format - accepted media types include: "
-                                  "application/json, application/yaml, " PROTOBUF_TYPE);
-    if (f == BODY_PROTOBUF) {
-        struct err e = {0};
-
-        return protobuf_decode(r->a, r->x->body, ret, &e) || status_bad_request(r->a, st, 400, "%s", e.msg);
-    }
+                                  "application/json, application/yaml%s",
+                                  is_custom(r) ? "" : ", " PROTOBUF_TYPE);
+    if (f == BODY_PROTOBUF)
+        return parse_protobuf(r, kind, ret, st);
     if (parse(r, f == BODY_YAML, ret, &why) && (*ret)->kind == TREE_MAP)
         return true;
     what = summary(r->a, r->x->body);
@@ -149,8 +168,8 @@ static bool wrong_builtin(struct request *r, str api_version, str name, str want
                                   STR_ARG(name), STR_ARG(version), STR_ARG(want), STR_ARG(version), STR_ARG(name),
                                   STR_ARG(package), STR_ARG(want));
     return status_bad_request(r->a, st, 400,
-                              STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT ": no kind \"" STR_FMT
-                                      "\" is registered for version \"" STR_FMT
+                              STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT
+                                      ": no kind \"" STR_FMT "\" is registered for version \"" STR_FMT
                                       "\" in scheme \"pkg/runtime/scheme.go:111\"",
                               STR_ARG(name), STR_ARG(version), STR_ARG(want), STR_ARG(name), STR_ARG(api_version));
 }
@@ -225,10 +244,9 @@ bool body_place(struct request *r, struct tree *obj, bool name_required, struct 
                                   " based on URL) was undeterminable: name must be provided",
                                   STR_ARG(t->name));
     if (name.n && !str_eq(name, t->name))
-        return status_bad_request(r->a, st, 400,
-                                  "the name of the object (" STR_FMT ") does not match the name on the URL (" STR_FMT
-                                  ")",
-                                  STR_ARG(name), STR_ARG(t->name));
+        return status_bad_request(
+            r->a, st, 400, "the name of the object (" STR_FMT ") does not match the name on the URL (" STR_FMT ")",
+            STR_ARG(name), STR_ARG(t->name));
     return true;
 }
 
@@ -258,9 +276,9 @@ bool body_patch(struct request *r, enum patch_kind how, struct tree **ret, struc
     str why;
 
     if (!parse(r, how == PATCH_APPLY, ret, &why))
-        return status_bad_request(r->a, st, 400, how == PATCH_APPLY ? "error decoding YAML: " STR_FMT
-                                                                    : "error decoding patch: " STR_FMT,
-                                  STR_ARG(why));
+        return status_bad_request(
+            r->a, st, 400, how == PATCH_APPLY ? "error decoding YAML: " STR_FMT : "error decoding patch: " STR_FMT,
+            STR_ARG(why));
     if (how == PATCH_APPLY && (*ret)->kind == TREE_NULL)
         *ret = tree_new_map(r->a);
     if ((*ret)->kind != want)

@@ -1,8 +1,9 @@
 /* front_int - what the files of the front share.
  *
  * In the order of a request: front.c (the way in, who asks), front_route.c (what the path names), front_query.c (options),
- * front_accept.c (which form the client wants), then one of front_list.c (with front_past.c), front_watch.c, front_write.c, front_sub.c, front_logs.c,
- * front_token.c, front_review.c, front_discovery.c, front_openapi.c, front_misc.c; front_body.c reads bodies, front_reply.c and front_table.c write answers.
+ * front_accept.c (which form the client wants), then one of the handlers: front_list.c (with front_past.c), front_watch.c,
+ * front_write.c, front_sub.c, front_logs.c, front_token.c, front_review.c, front_discovery.c, front_openapi.c, front_misc.c.
+ * front_body.c reads bodies, front_reply.c and front_table.c write answers.
  */
 #pragma once
 
@@ -109,8 +110,8 @@ bool route_group_is(const struct kube *k, str group, bool *ret_custom);
 
 bool query_parse(struct request *r, struct status *st);
 bool query_has(const struct request *r, const char *name);
-str query_get(const struct request *r, const char *name);                             /* the first; empty when absent */
-bool query_flag(const struct request *r, const char *name);                           /* there, and not "false" or "0" */
+str query_get(const struct request *r, const char *name);   /* the first; empty when absent */
+bool query_flag(const struct request *r, const char *name); /* there, and not "false" or "0" */
 bool query_i64(struct request *r, const char *name, int64_t *ret, struct status *st); /* unchanged when absent */
 /* CreateOptions, UpdateOptions, PatchOptions: dryRun, fieldManager, fieldValidation. */
 bool query_write(struct request *r, const char *options, bool apply, struct write_options *ret, struct status *st);
@@ -225,7 +226,7 @@ bool serve_delete_all(struct request *r, struct status *st);
 bool serve_sub(struct request *r, struct status *st); /* subresources other than status */
 bool serve_logs(struct request *r, struct status *st);
 bool serve_kubelet(struct request *r, struct status *st); /* exec, attach, portforward */
-bool serve_bind(struct request *r, struct status *st); /* Binding: to pods/NAME/binding or to bindings */
+bool serve_bind(struct request *r, struct status *st);    /* Binding: to pods/NAME/binding or to bindings */
 bool serve_token(struct request *r, struct status *st);
 /* A patch of any type, of the object or a subresource. */
 bool patch_object(struct request *r, const char *sub, const struct object **ret, bool *ret_created, struct status *st);

@@ -221,8 +221,9 @@ bool reply_list(struct request *r, const struct page *p, struct status *st)
     bool table = r->accept.form == FORM_TABLE;
 
     if (r->accept.form == FORM_METADATA)
-        return status_bad_request(r->a, st, 406, "you requested PartialObjectMetadata, but the requested object is a list (" STR_FMT ")",
-                                  STR_ARG(name));
+        return status_bad_request(
+            r->a, st, 406, "you requested PartialObjectMetadata, but the requested object is a list (" STR_FMT ")",
+            STR_ARG(name));
     if (table && !grid_init(r, k, &g, st))
         return false;
     if (r->accept.form != FORM_OBJECT) {
@@ -248,8 +249,8 @@ bool reply_list(struct request *r, const struct page *p, struct status *st)
 /* ---- pages ---- */
 
 /* The page that begins at `from`: what matches, until there are `limit`, and whether more would come. */
-static bool reply_page(struct request *r, const struct past *p, uint32_t from, int64_t limit, const struct selector *sel,
-                       struct status *st)
+static bool reply_page(struct request *r, const struct past *p, uint32_t from, int64_t limit,
+                       const struct selector *sel, struct status *st)
 {
     VEC(const struct object *) page = {0};
     uint32_t i = from;

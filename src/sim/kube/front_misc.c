@@ -24,15 +24,9 @@ static bool serve_version(struct request *r, struct status *st)
         const char *key;
         str value;
     } members[] = {
-        {"major", major},
-        {"minor", minor},
-        {"gitVersion", version},
-        {"gitCommit", {0}},
-        {"gitTreeState", {0}},
-        {"buildDate", STR("1970-01-01T00:00:00Z")},
-        {"goVersion", {0}},
-        {"compiler", {0}},
-        {"platform", STR("linux/amd64")},
+        {"major", major},   {"minor", minor},      {"gitVersion", version},
+        {"gitCommit", {0}}, {"gitTreeState", {0}}, {"buildDate", STR("1970-01-01T00:00:00Z")},
+        {"goVersion", {0}}, {"compiler", {0}},     {"platform", STR("linux/amd64")},
     };
 
     jw_map(&w);

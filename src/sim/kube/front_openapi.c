@@ -57,8 +57,26 @@ static bool write_document(struct request *r, struct sb *out)
     return ok;
 }
 
+static bool wants_protobuf(const struct request *r)
+{
+    return str_is(r->x->path, "/openapi/v2") &&
+           str_starts(request_header(r, "Accept"), STR("application/com.github.proto-openapi."));
+}
+
+static bool serve_protobuf(struct request *r)
+{
+    struct sb b = {0};
+
+    openapi_v2_protobuf(&b, str_c(kube_settings(r->kube)->version));
+    reply_body(r, 200, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", sb_dup(&b, r->a));
+    sb_fini(&b);
+    return true;
+}
+
 bool serve_openapi(struct request *r, struct status *st)
 {
+    if (wants_protobuf(r))
+        return serve_protobuf(r);
     const struct document *d = find(r->front, r->x->path);
     struct sb text = {0};
 

@@ -108,8 +108,7 @@ static void check_dry_run(struct request *r, struct causes *c, bool *ret)
         if (str_is(r->query[i].value, "All"))
             *ret = true;
         else if (r->query[i].value.n)
-            cause_not_supported(c, STR("dryRun"),
-                                arena_printf(r->a, "[\"" STR_FMT "\"]", STR_ARG(r->query[i].value)),
+            cause_not_supported(c, STR("dryRun"), arena_printf(r->a, "[\"" STR_FMT "\"]", STR_ARG(r->query[i].value)),
                                 "supported values: \"All\"");
     }
 }

@@ -247,14 +247,15 @@ bool reply_object(struct request *r, int code, const struct object *o, struct st
         metadata_json(&b, kube_tree(r->a, o));
         break;
     case FORM_METADATA_LIST:
-        return status_bad_request(r->a, st, 406,
-                                  "you requested PartialObjectMetadataList, but the requested object is not a list (" STR_FMT
-                                  ")",
-                                  STR_ARG(o->kind->name));
+        return status_bad_request(
+            r->a, st, 406,
+            "you requested PartialObjectMetadataList, but the requested object is not a list (" STR_FMT ")",
+            STR_ARG(o->kind->name));
     case FORM_TABLE:
         if (!grid_init(r, o->kind, &g, st))
             return false;
-        sb_printf(&b, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{\"resourceVersion\":\"%llu\"},",
+        sb_printf(&b,
+                  "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{\"resourceVersion\":\"%llu\"},",
                   (unsigned long long)o->rv);
         sb_c(&b, "\"columnDefinitions\":");
         grid_columns(&b, &g);

@@ -128,8 +128,8 @@ static bool access_review(struct request *r, struct status *st)
         return invalid(r, STR("spec.user"), STR("\"\""), "at least one of user or group must be specified", st);
     str ns = tree_str(tree_at(spec, "resourceAttributes", "namespace", NULL));
     if (r->route.virt->namespaced && !str_eq(ns, r->route.ns))
-        return invalid(r, STR("spec.resourceAttributes.namespace"),
-                       arena_printf(r->a, "\"" STR_FMT "\"", STR_ARG(ns)), "must match metadata.namespace", st);
+        return invalid(r, STR("spec.resourceAttributes.namespace"), arena_printf(r->a, "\"" STR_FMT "\"", STR_ARG(ns)),
+                       "must match metadata.namespace", st);
     return allow(r, t);
 }
 
@@ -165,7 +165,8 @@ static const struct virtual_kind kinds[] = {
     {"", "v1", "bindings", "binding", "Binding", true, serve_bind},
     {AUTHN, "v1", "selfsubjectreviews", "selfsubjectreview", "SelfSubjectReview", false, self_subject},
     {AUTHN, "v1", "tokenreviews", "tokenreview", "TokenReview", false, token_review},
-    {AUTHZ, "v1", "localsubjectaccessreviews", "localsubjectaccessreview", "LocalSubjectAccessReview", true, access_review},
+    {AUTHZ, "v1", "localsubjectaccessreviews", "localsubjectaccessreview", "LocalSubjectAccessReview", true,
+     access_review},
     {AUTHZ, "v1", "selfsubjectaccessreviews", "selfsubjectaccessreview", "SelfSubjectAccessReview", false, self_access},
     {AUTHZ, "v1", "selfsubjectrulesreviews", "selfsubjectrulesreview", "SelfSubjectRulesReview", false, self_rules},
     {AUTHZ, "v1", "subjectaccessreviews", "subjectaccessreview", "SubjectAccessReview", false, access_review},

@@ -50,9 +50,9 @@ static bool serve_scale(struct request *r, struct status *st)
 static bool bad_binding(struct request *r, str kind, str node, struct status *st)
 {
     const char *why_name = "target.name: Required value";
-    str why_kind = arena_printf(r->a, "target.kind: Unsupported value: \"" STR_FMT
-                                      "\": supported values: \"Node\", \"<empty>\"",
-                                STR_ARG(kind));
+    str why_kind =
+        arena_printf(r->a, "target.kind: Unsupported value: \"" STR_FMT "\": supported values: \"Node\", \"<empty>\"",
+                     STR_ARG(kind));
     bool bad_kind = kind.n && !str_is(kind, "Node");
 
     if (bad_kind && node.n == 0)

@@ -128,9 +128,11 @@ static void custom_cell(struct jw *w, str type, const struct tree *v, int64_t no
         sb_fini(&b);
     } else if (str_is(type, "integer") && v->kind == TREE_NUMBER && tree_to_i64(v, &n)) {
         jw_i64(w, n);
-    } else if (str_is(type, "integer") && v->kind == TREE_NUMBER && str_to_double(v->text, &d) && d > -9e15 && d < 9e15) {
+    } else if (str_is(type, "integer") && v->kind == TREE_NUMBER && str_to_double(v->text, &d) && d > -9e15 &&
+               d < 9e15) {
         jw_i64(w, (int64_t)d);
-    } else if ((str_is(type, "number") && v->kind == TREE_NUMBER) || (str_is(type, "boolean") && v->kind == TREE_BOOL)) {
+    } else if ((str_is(type, "number") && v->kind == TREE_NUMBER) ||
+               (str_is(type, "boolean") && v->kind == TREE_BOOL)) {
         jw_tree(w, v);
     } else if (str_is(type, "date") && v->kind == TREE_STRING) {
         age_cell(w, v->text, now_ms);

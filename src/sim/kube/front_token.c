@@ -44,12 +44,12 @@ bool token_user(struct front *f, struct arena *a, str token, struct user *ret)
 
         if (!str_is(token, t->text) || t->until_ms <= now)
             continue;
-        *ret = (struct user){.name = arena_printf(a, "system:serviceaccount:%s:%s", t->ns, t->name),
-                             .uid = arena_strdup(a, str_c(t->uid)),
-                             .groups = {STR("system:serviceaccounts"),
-                                        arena_printf(a, "system:serviceaccounts:%s", t->ns),
-                                        STR("system:authenticated")},
-                             .n_groups = 3};
+        *ret =
+            (struct user){.name = arena_printf(a, "system:serviceaccount:%s:%s", t->ns, t->name),
+                          .uid = arena_strdup(a, str_c(t->uid)),
+                          .groups = {STR("system:serviceaccounts"), arena_printf(a, "system:serviceaccounts:%s", t->ns),
+                                     STR("system:authenticated")},
+                          .n_groups = 3};
         return true;
     }
     return false;
@@ -64,7 +64,8 @@ static void add_part(struct sb *out, struct sb *part)
     sb_reset(part);
 }
 
-static void claims(struct sb *b, const struct object *account, const struct tree *audiences, int64_t now_s, int64_t until_s)
+static void claims(struct sb *b, const struct object *account, const struct tree *audiences, int64_t now_s,
+                   int64_t until_s)
 {
     struct jw w = {.out = b};
 
@@ -88,8 +89,8 @@ static void claims(struct sb *b, const struct object *account, const struct tree
     jw_end(&w);
 }
 
-static const char *token_make(struct front *f, const struct object *account, const struct tree *audiences, int64_t now_ms,
-                              int64_t life_s)
+static const char *token_make(struct front *f, const struct object *account, const struct tree *audiences,
+                              int64_t now_ms, int64_t life_s)
 {
     struct sb text = {0}, part = {0};
     int64_t until_ms = now_ms + life_s * 1000;

@@ -279,8 +279,7 @@ static bool watch_options(struct request *r, struct watch_options *ret, struct s
     uint64_t half = (uint64_t)MIN_TIMEOUT_S * 1000;
 
     *ret = (struct watch_options){.bookmarks = query_flag(r, "allowWatchBookmarks")};
-    if (!query_i64(r, "timeoutSeconds", &ret->timeout_s, st) || !check_match(r, st) ||
-        !query_rv(r, &ret->since, st))
+    if (!query_i64(r, "timeoutSeconds", &ret->timeout_s, st) || !check_match(r, st) || !query_rv(r, &ret->since, st))
         return false;
     if (ret->timeout_s == 0)
         ret->timeout_s = MIN_TIMEOUT_S + (int64_t)(world_random(kube_world(r->kube)) % half) / 1000;
@@ -362,9 +361,9 @@ bool serve_watch(struct request *r, struct status *st)
     flush(w);
     w->allowance = reply_queued(w->x) + MAX_QUEUED;
     set_timer(w);
-    bool ok = r->fault.gone ? status_gone(r->a, &gone, "too old resource version")
-                            : kube_watch(r->kube, r->a, w->kind, r->route.ns, since, on_event, w, on_dropped, &w->watch,
-                                         &gone);
+    bool ok = r->fault.gone
+                  ? status_gone(r->a, &gone, "too old resource version")
+                  : kube_watch(r->kube, r->a, w->kind, r->route.ns, since, on_event, w, on_dropped, &w->watch, &gone);
     if (!ok) {
         sb_c(&w->buf, "{\"type\":\"ERROR\",\"object\":");
         status_json(&w->buf, &gone);

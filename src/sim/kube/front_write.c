@@ -58,10 +58,11 @@ static bool patch_kind_of(struct request *r, enum patch_kind *ret, struct status
         if (*ret != PATCH_STRATEGIC || !custom)
             return true;
     }
-    return status_bad_request(r->a, st, 415,
-                              "the body of the request was in an unknown format - accepted media types include: "
-                              "application/json-patch+json, application/merge-patch+json, %sapplication/apply-patch+yaml",
-                              custom ? "" : "application/strategic-merge-patch+json, ");
+    return status_bad_request(
+        r->a, st, 415,
+        "the body of the request was in an unknown format - accepted media types include: "
+        "application/json-patch+json, application/merge-patch+json, %sapplication/apply-patch+yaml",
+        custom ? "" : "application/strategic-merge-patch+json, ");
 }
 
 /* What is made must say its name; what is there already need not. */
@@ -70,10 +71,9 @@ static bool check_apply_name(struct request *r, const struct tree *patch, struct
     if (tree_str(tree_at(patch, "metadata", "name", NULL)).n ||
         kube_get(r->kube, r->route.kind, r->route.ns, r->route.name))
         return true;
-    return status_bad_request(r->a, st, 400,
-                              "the name of the object (" STR_FMT
-                              " based on URL) was undeterminable: name must be provided",
-                              STR_ARG(r->route.name));
+    return status_bad_request(
+        r->a, st, 400, "the name of the object (" STR_FMT " based on URL) was undeterminable: name must be provided",
+        STR_ARG(r->route.name));
 }
 
 bool patch_object(struct request *r, const char *sub, const struct object **ret, bool *ret_created, struct status *st)
@@ -121,7 +121,7 @@ static bool delete_body(struct request *r, struct tree **ret, struct status *st)
 /* Kinds whose last state is the answer even when nothing of them is left. */
 static bool answers_with_object(const struct kind *k)
 {
-    static const char *const core[] = {"persistentvolumeclaims", "persistentvolumes", "pods",           "podtemplates",
+    static const char *const core[] = {"persistentvolumeclaims", "persistentvolumes", "pods",    "podtemplates",
                                        "resourcequotas",         "serviceaccounts",   "services"};
     static const char *const storage[] = {"csidrivers", "csinodes", "storageclasses", "volumeattachments"};
 

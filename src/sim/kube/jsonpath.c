@@ -10,10 +10,10 @@ enum step_kind { STEP_NAME, STEP_INDEX, STEP_ALL, STEP_FILTER };
 
 struct step {
     enum step_kind kind;
-    str name;                /* STEP_NAME; STEP_FILTER: the path after '@' */
-    int64_t index;           /* STEP_INDEX; from the end when negative */
+    str name;      /* STEP_NAME; STEP_FILTER: the path after '@' */
+    int64_t index; /* STEP_INDEX; from the end when negative */
     enum { CMP_EXISTS, CMP_EQ, CMP_NE } cmp;
-    str value;               /* STEP_FILTER: the constant, unquoted */
+    str value; /* STEP_FILTER: the constant, unquoted */
 };
 
 struct path {

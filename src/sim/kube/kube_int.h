@@ -243,6 +243,9 @@ void namespaces_init(struct kube *k);
 
 /* ---- the rest ---- */
 
+#define CRD_FINALIZER                                                                                                  \
+    "customresourcecleanup.apiextensions.k8s.io" /* of a definition that waits for its objects to go */
+
 void crd_init(struct kube *k);
 /* Registers, changes or removes the kind that this definition describes, now rather than from the loop. */
 void crd_sync(struct kube *k, str name);
@@ -255,3 +258,6 @@ void bootstrap(struct kube *k);
 void condition_set(struct arena *a, struct tree *obj, const char *type, const char *status, const char *reason,
                    const char *message, int64_t now_ms);
 const struct tree *condition_get(const struct tree *obj, const char *type);
+
+/* scale.c: replicas of custom kinds. */
+void scale_validate(struct causes *c, const struct kind *kind, const struct tree *obj);

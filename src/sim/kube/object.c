@@ -258,7 +258,10 @@ static void put_body(struct draft *d, const struct kind *kind, const struct tree
     for (uint32_t i = 0; i < obj->n; i++)
         if (obj->items[i].kind != TREE_NULL && !apart(kind, obj->keys[i])) {
             jw_key_str(&w, obj->keys[i]);
-            put_value(&w, &obj->items[i]);
+            if (kind->crd) /* nulls that its schema has left stand where anything may stand */
+                jw_tree(&w, &obj->items[i]);
+            else
+                put_value(&w, &obj->items[i]);
         }
     d->body.p[0] = ',';
     if (d->body.n == 1)

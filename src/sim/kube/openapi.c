@@ -401,3 +401,24 @@ void openapi_index(struct sb *out, const struct kind *const *kinds, uint32_t n, 
     jw_end(&w);
     jw_end(&w);
 }
+
+static void proto_text(struct sb *out, unsigned number, str s)
+{
+    assert(s.n < 128);
+    sb_char(out, (char)(number << 3 | 2));
+    sb_char(out, (char)s.n);
+    sb_str(out, s);
+}
+
+void openapi_v2_protobuf(struct sb *out, str version)
+{
+    struct sb info = {0};
+
+    proto_text(&info, 1, STR("Kubernetes"));
+    proto_text(&info, 2, str_sub(version, 0, 64));
+    proto_text(out, 1, STR("2.0"));
+    proto_text(out, 2, sb_view(&info));
+    proto_text(out, 8, (str){0}); /* paths */
+    proto_text(out, 9, (str){0}); /* definitions */
+    sb_fini(&info);
+}

@@ -17,3 +17,6 @@ void openapi_index(struct sb *out, const struct kind *const *kinds, uint32_t n, 
 bool openapi_v3(struct sb *out, const struct kind *const *kinds, uint32_t n, str group, str group_version, str version);
 /* /openapi/v2: all kinds in one document, Swagger 2.0. `version` is that of the server, "v1.36.3". */
 void openapi_v2(struct sb *out, const struct kind *const *kinds, uint32_t n, str version);
+/* The same address in protobuf, the only form in which kubectl takes it. It looks there for kinds that /openapi/v3 does not have,
+ * and there are none: the document names the server and no kinds. */
+void openapi_v2_protobuf(struct sb *out, str version);

@@ -127,6 +127,7 @@ static void write_patch_words(struct openapi *o, const struct schema *s)
     const char *strategy = s->patch_merge && s->patch_retain_keys ? "merge,retainKeys"
                            : s->patch_merge                       ? "merge"
                            : s->patch_retain_keys                 ? "retainKeys"
+                           : s->patch_replace                     ? "replace"
                                                                   : NULL;
 
     word(o, "x-kubernetes-patch-merge-key", s->merge_key);

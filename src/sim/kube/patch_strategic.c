@@ -494,14 +494,15 @@ static bool merge_member(struct smp *m, const struct schema *s, struct tree *tar
         take_new(m, target, key, patch);
         return true;
     }
-    if (t->kind != patch->kind || (t->kind != TREE_MAP && t->kind != TREE_LIST)) {
+    const struct schema *f = schema_child(s, key);
+    if (!f)
+        f = &unknown;
+    if (t->kind != patch->kind || (t->kind != TREE_MAP && t->kind != TREE_LIST) ||
+        (t->kind == TREE_MAP && f->patch_replace)) {
         drop_nulls(patch);
         *t = *patch;
         return true;
     }
-    const struct schema *f = schema_child(s, key);
-    if (!f)
-        f = &unknown;
     return t->kind == TREE_MAP ? merge_map(m, f, t, patch) : merge_list(m, f, t, patch);
 }
 

@@ -3,12 +3,8 @@
  * A deletion is either a mark (a deletion timestamp: somebody has to finish something first) or the removal itself. Pods are
  * deleted gracefully: the kubelet removes them, with a grace period of 0. Namespaces and definitions of custom kinds wait until
  * what they hold is gone. */
-#include <stdio.h>
-
 #include "data/edit.h"
 #include "sim/kube/kube_int.h"
-
-#define CRD_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
 
 struct removal {
     struct kube *k;

@@ -166,3 +166,21 @@ bool kube_scale_put(struct kube *k, struct arena *a, const struct kind *kind, st
     struct write w = {.k = k, .a = a, .kind = kind, .sub = "scale", .obj = obj, .o = o, .ret = ret, .st = st};
     return write_update(&w, old);
 }
+
+/* Replicas of a custom kind are an int32, whatever its schema says; the field is named by its path. */
+void scale_validate(struct causes *c, const struct kind *kind, const struct tree *obj)
+{
+    const str paths[] = {kind->scale_spec, kind->scale_status};
+
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        const struct tree *v = at_path(obj, paths[i]);
+        int64_t n;
+
+        if (!v || !tree_to_i64(v, &n))
+            continue;
+        if (n < 0)
+            cause_invalid(c, paths[i], v->text, "should be a non-negative integer");
+        else if (n > INT32_MAX)
+            cause_invalid(c, paths[i], v->text, "should be less than or equal to %d", INT32_MAX);
+    }
+}

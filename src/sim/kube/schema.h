@@ -59,7 +59,7 @@ struct schema {
     const str *list_keys; /* LIST_MAP */
     uint32_t n_list_keys;
     str merge_key; /* strategic merge patch: lists merge by it; empty with patch_merge: a set of scalars */
-    bool patch_merge, patch_retain_keys;
+    bool patch_merge, patch_retain_keys, patch_replace;
 
     const struct tree *def;                  /* default; NULL: none */
     const struct tree *const *one_of_values; /* enum */

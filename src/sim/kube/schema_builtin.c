@@ -189,6 +189,8 @@ static void apply_words(struct schema *s, str words, struct schema_field *f)
             s->merge_key = value;
         } else if (str_is(name, "retain"))
             s->patch_retain_keys = true;
+        else if (str_is(name, "replace"))
+            s->patch_replace = true;
         else if (str_is(name, "atomic"))
             s->map_atomic = true;
         else if (str_is(name, "default"))

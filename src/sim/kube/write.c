@@ -184,6 +184,8 @@ static bool validate(struct write *w, const struct tree *old)
         meta_validate(&c, w->kind, meta);
     if (w->kind->crd && w->kind->schema)
         schema_validate(w->a, w->kind->schema, w->obj, old, &c);
+    if (w->kind->crd && w->kind->has_scale)
+        scale_validate(&c, w->kind, w->obj);
     if (w->kind->rules && w->kind->rules->validate)
         w->kind->rules->validate(&rc, w->obj, old, &c);
     if (c.list.n)

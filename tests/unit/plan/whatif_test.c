@@ -3,6 +3,7 @@
 #include "plan/whatif.h"
 
 #include "disrupt/candidate.h"
+#include "model/change.h"
 #include "support/check.h"
 #include "support/scenario.h"
 
@@ -80,10 +81,77 @@ static void least_knows_of_loose_labels(void **state UNUSED)
     scene_close(&s);
 }
 
+/* --- events ----------------------------------------------------------------------------------------------------------- */
+
+/* A pod leaves its node and comes to another, which has pods of the same kind. */
+static const struct {
+    const char *name, *text;
+} moves[] = {
+    {"room", "pod moves cpu=1 node=from\npod stays cpu=2 node=to"},
+    {"the order of the queue", "pod moves cpu=1 node=from\npod stays x3 cpu=1 node=to\npod large cpu=2 node=to"},
+    {"zone spread",
+     "pod moves cpu=1 node=from label=app=a spread='zone 1 app=a'\npod stays x2 cpu=1 node=to label=app=a spread='zone 1 app=a'"},
+    {"one pod a node", "pod moves cpu=1 node=from label=app=a anti='host app=a'\n"
+                       "pod stays cpu=1 node=far label=app=a anti='host app=a'"},
+    {"the last with a term", "pod moves cpu=1 node=from label=app=a anti='zone app=b'\n"
+                             "pod stays cpu=1 node=to label=app=b"},
+    {"a host port", "pod moves cpu=1 node=from port=80\npod stays cpu=1 node=far port=80"},
+};
+
+static str census(struct whatif *w, struct arena *a)
+{
+    struct sb b = {0};
+
+    whatif_census(w, &b);
+    str ret = sb_dup(&b, a);
+    sb_fini(&b);
+    return ret;
+}
+
+/* What is compiled is as if it had been compiled now. */
+static void check_census(const char *name, const struct snapshot *s, const struct candidates *c, struct whatif *w,
+                         struct arena *a)
+{
+    struct whatif *fresh = whatif_new(s, c->movable);
+
+    check_true(name, str_eq(census(w, a), census(fresh, a)));
+    whatif_free(fresh);
+}
+
+static void events(void **state UNUSED)
+{
+    for (size_t i = 0; i < ARRAY_LEN(moves); i++) {
+        AUTO(arena) struct arena *a = arena_new(0);
+        struct candidates c;
+        struct scene s;
+
+        scene_open(&s, arena_printf(a,
+                                    "pool p\nnode from cpu=4 mem=8Gi pods=9 pool=p label=zone=z1\n"
+                                    "node to cpu=8 mem=8Gi pods=9 pool=p label=zone=z2\n"
+                                    "node far cpu=8 mem=8Gi pods=9 pool=p label=zone=z3\n%s",
+                                    moves[i].text)
+                           .p);
+        candidates_init(&c, a, s.snap);
+        uint32_t from = node_named(s.snap, "from"), to = node_named(s.snap, "to"), pod = s.snap->nodes[from].pods[0];
+        struct whatif *w = whatif_new(s.snap, c.movable);
+        snapshot_pod_left(s.snap, s.a, pod, from);
+        check_true(moves[i].name, whatif_pod_left(w, pod, from));
+        check_census(moves[i].name, s.snap, &c, w, a);
+        s.snap->pods[pod].phase = PHASE_RUNNING;
+        snapshot_pod_came(s.snap, s.a, pod, to);
+        check_true(moves[i].name, whatif_pod_came(w, pod, to));
+        check_census(moves[i].name, s.snap, &c, w, a);
+        whatif_free(w);
+        candidates_fini(&c);
+        scene_close(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(questions),
+        cmocka_unit_test(events),
         cmocka_unit_test(least_knows_of_loose_labels),
     };
 

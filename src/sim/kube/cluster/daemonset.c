@@ -18,9 +18,12 @@ static void add_tolerations(struct arena *a, struct tree *spec)
     static const struct {
         const char *key, *effect;
     } own[] = {
-        {"node.kubernetes.io/not-ready", "NoExecute"},       {"node.kubernetes.io/unreachable", "NoExecute"},
-        {"node.kubernetes.io/disk-pressure", "NoSchedule"},  {"node.kubernetes.io/memory-pressure", "NoSchedule"},
-        {"node.kubernetes.io/pid-pressure", "NoSchedule"},   {"node.kubernetes.io/unschedulable", "NoSchedule"},
+        {"node.kubernetes.io/not-ready", "NoExecute"},
+        {"node.kubernetes.io/unreachable", "NoExecute"},
+        {"node.kubernetes.io/disk-pressure", "NoSchedule"},
+        {"node.kubernetes.io/memory-pressure", "NoSchedule"},
+        {"node.kubernetes.io/pid-pressure", "NoSchedule"},
+        {"node.kubernetes.io/unschedulable", "NoSchedule"},
         {"node.kubernetes.io/network-unavailable", "NoSchedule"},
     };
     bool host = tree_is_true(tree_get(spec, "hostNetwork"));
@@ -66,9 +69,8 @@ static str target_of(struct arena *a, const struct pod_entry *e)
 {
     if (e->scheduled)
         return pod_node(e);
-    const struct tree *terms =
-        tree_at(kube_tree(a, e->o), "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution",
-                "nodeSelectorTerms", NULL);
+    const struct tree *terms = tree_at(kube_tree(a, e->o), "spec", "affinity", "nodeAffinity",
+                                       "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms", NULL);
     const struct tree *fields = terms && terms->n ? tree_get(&terms->items[0], "matchFields") : NULL;
     const struct tree *values = fields && fields->n ? tree_get(&fields->items[0], "values") : NULL;
 

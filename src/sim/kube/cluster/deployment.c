@@ -159,8 +159,7 @@ static void roll(struct rollout *r)
 static bool old_pods_run(const struct rollout *r)
 {
     for (uint32_t i = 0; i < r->n; i++) {
-        const struct pod_group *g =
-            &r->sets[i] == r->fresh ? NULL : pods_of_owner(r->s.c->pods, r->sets[i].o->uid);
+        const struct pod_group *g = &r->sets[i] == r->fresh ? NULL : pods_of_owner(r->s.c->pods, r->sets[i].o->uid);
 
         for (const struct pod_entry *e = g ? g->first : NULL; e; e = e->by_owner.next)
             if (!pod_is_over(e))

@@ -161,8 +161,12 @@ static int64_t next_revision(const struct rollout *r)
 
 static bool copied_annotation(str key)
 {
-    static const char *const own[] = {"kubectl.kubernetes.io/last-applied-configuration", REVISION, HISTORY, DESIRED,
-                                      MAX_REPLICAS, "deprecated.deployment.rollback.to"};
+    static const char *const own[] = {"kubectl.kubernetes.io/last-applied-configuration",
+                                      REVISION,
+                                      HISTORY,
+                                      DESIRED,
+                                      MAX_REPLICAS,
+                                      "deprecated.deployment.rollback.to"};
 
     for (size_t i = 0; i < ARRAY_LEN(own); i++)
         if (str_is(key, own[i]))
@@ -267,8 +271,8 @@ static struct tree *new_set(struct rollout *r, str hash)
     struct arena *a = r->s.a;
     const struct kind *kind = r->s.c->kinds.replica_set;
     struct tree *template = tree_copy(a, tree_get(r->s.spec, "template"));
-    struct tree *t = object_new(a, kind, r->s.o->ns,
-                                arena_printf(a, STR_FMT "-" STR_FMT, STR_ARG(r->s.o->name), STR_ARG(hash)));
+    struct tree *t =
+        object_new(a, kind, r->s.o->ns, arena_printf(a, STR_FMT "-" STR_FMT, STR_ARG(r->s.o->name), STR_ARG(hash)));
     struct tree *meta = tree_sub(a, t, "metadata"), *spec = tree_sub(a, t, "spec");
     struct tree *labels = tree_path(a, template, "metadata", "labels", NULL);
     struct tree *selector = tree_copy(a, tree_get(r->s.spec, "selector"));

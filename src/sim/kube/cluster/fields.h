@@ -41,4 +41,4 @@ void set_controller(struct arena *a, struct tree *meta, const struct object *own
 str template_hash(struct arena *a, const struct tree *t, int64_t salt);
 
 struct tree *object_new(struct arena *a, const struct kind *kind, str ns, str name); /* apiVersion, kind, metadata */
-void strings_merge(struct arena *a, struct tree *into, const struct tree *from);       /* maps of strings */
+void strings_merge(struct arena *a, struct tree *into, const struct tree *from);     /* maps of strings */

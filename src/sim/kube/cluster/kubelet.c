@@ -142,13 +142,20 @@ static void set_conditions(struct kubelet *n, struct arena *a, struct tree *list
 {
     bool up = n->state == KUBELET_UP;
     const struct condition own[] = {
-        {.type = STR("MemoryPressure"), .status = STR("False"), .reason = STR("KubeletHasSufficientMemory"),
+        {.type = STR("MemoryPressure"),
+         .status = STR("False"),
+         .reason = STR("KubeletHasSufficientMemory"),
          .message = STR("kubelet has sufficient memory available")},
-        {.type = STR("DiskPressure"), .status = STR("False"), .reason = STR("KubeletHasNoDiskPressure"),
+        {.type = STR("DiskPressure"),
+         .status = STR("False"),
+         .reason = STR("KubeletHasNoDiskPressure"),
          .message = STR("kubelet has no disk pressure")},
-        {.type = STR("PIDPressure"), .status = STR("False"), .reason = STR("KubeletHasSufficientPID"),
+        {.type = STR("PIDPressure"),
+         .status = STR("False"),
+         .reason = STR("KubeletHasSufficientPID"),
          .message = STR("kubelet has sufficient PID available")},
-        {.type = STR("Ready"), .status = up ? STR("True") : STR("False"),
+        {.type = STR("Ready"),
+         .status = up ? STR("True") : STR("False"),
          .reason = up ? STR("KubeletReady") : STR("KubeletNotReady"),
          .message = up ? STR("kubelet is posting ready status") : STR("container runtime network not ready")},
     };

@@ -15,12 +15,12 @@ struct kubelet {
     struct kubelets *all;
     enum kubelet_state state;
     struct timer boot, lease, heartbeat;
-    str uid, ip;               /* of the Node */
-    struct arena *a;           /* what lives as long as the kubelet */
-    struct tree *node;         /* BOOTING: the object to be made */
-    struct tree *said;         /* conditions that somebody told it to report */
-    struct tree *capacity[2];  /* capacity, allocatable, of booted machines */
-    struct tree *renewal;      /* its Lease, but for the time */
+    str uid, ip;              /* of the Node */
+    struct arena *a;          /* what lives as long as the kubelet */
+    struct tree *node;        /* BOOTING: the object to be made */
+    struct tree *said;        /* conditions that somebody told it to report */
+    struct tree *capacity[2]; /* capacity, allocatable, of booted machines */
+    struct tree *renewal;     /* its Lease, but for the time */
 };
 
 struct kubelets {

@@ -123,10 +123,14 @@ static void waiting_conditions(struct arena *a, struct tree *status, const struc
 
     const struct condition own[] = {
         {.type = STR("PodReadyToStartContainers"), .status = STR("False")},
-        {.type = STR("Initialized"), .status = has_init ? STR("False") : STR("True"),
-         .reason = has_init ? STR("ContainersNotInitialized") : STR(""), .message = has_init ? incomplete : STR("")},
+        {.type = STR("Initialized"),
+         .status = has_init ? STR("False") : STR("True"),
+         .reason = has_init ? STR("ContainersNotInitialized") : STR(""),
+         .message = has_init ? incomplete : STR("")},
         {.type = STR("Ready"), .status = STR("False"), .reason = STR("ContainersNotReady"), .message = unready},
-        {.type = STR("ContainersReady"), .status = STR("False"), .reason = STR("ContainersNotReady"),
+        {.type = STR("ContainersReady"),
+         .status = STR("False"),
+         .reason = STR("ContainersNotReady"),
          .message = unready},
     };
     set_conditions(a, status, own, ARRAY_LEN(own), now);
@@ -211,8 +215,9 @@ static void begin(struct kubelet *n, const struct pod_entry *e, struct arena *a)
     tree_set_str(a, status, "hostIP", n->ip);
     tree_set_str(a, tree_push(a, tree_sublist(a, status, "hostIPs"), *tree_new_map(a)), "ip", n->ip);
     tree_set_str(a, status, "startTime", now);
-    paint_all(a, status, spec,
-              &(struct painting){.init_why = "PodInitializing", .why = has_init ? "PodInitializing" : "ContainerCreating"});
+    paint_all(
+        a, status, spec,
+        &(struct painting){.init_why = "PodInitializing", .why = has_init ? "PodInitializing" : "ContainerCreating"});
     cluster_update(c, c->kinds.pod, "status", t);
 }
 

@@ -129,8 +129,7 @@ static void mark_pods_not_ready(struct nodelife *p, str node, struct arena *a)
         struct tree *t = kube_tree(a, e->o);
         struct condition ready = {.type = STR("Ready"), .status = STR("False"), .flavour = CONDITION_POD};
 
-        cond_set(a, tree_sublist(a, tree_sub(a, t, "status"), "conditions"), &ready,
-                      time_text(a, cluster_now_ms(c)));
+        cond_set(a, tree_sublist(a, tree_sub(a, t, "status"), "conditions"), &ready, time_text(a, cluster_now_ms(c)));
         if (cluster_update(c, c->kinds.pod, "status", t))
             cluster_event(c, e->o, "node-controller", "Warning", "NodeNotReady", "Node is not ready");
     }
@@ -195,7 +194,8 @@ static uint32_t wanted_taints(const struct tree *t, struct wanted *out)
     out[n++] = (struct wanted){PREFIX "unreachable", "NoSchedule", unknown};
     out[n++] = (struct wanted){PREFIX "not-ready", "NoExecute", ready.n && !yes && !unknown};
     out[n++] = (struct wanted){PREFIX "unreachable", "NoExecute", unknown};
-    out[n++] = (struct wanted){PREFIX "unschedulable", "NoSchedule", tree_is_true(tree_at(t, "spec", "unschedulable", NULL))};
+    out[n++] =
+        (struct wanted){PREFIX "unschedulable", "NoSchedule", tree_is_true(tree_at(t, "spec", "unschedulable", NULL))};
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         out[n++] = (struct wanted){others[i].key, "NoSchedule", cond_is(list, str_c(others[i].type), STR("True"))};
     return n;
@@ -270,7 +270,8 @@ static void on_node_work(void *ctx, str name)
         return;
     if (!n->registered)
         cluster_event(c, o, "node-controller", "Normal", "RegisteredNode",
-                      "Node " STR_FMT " event: Registered Node " STR_FMT " in Controller", STR_ARG(name), STR_ARG(name));
+                      "Node " STR_FMT " event: Registered Node " STR_FMT " in Controller", STR_ARG(name),
+                      STR_ARG(name));
     n->registered = true;
     if (is_dead(p, n))
         mark_unknown(p, o, a);
@@ -361,12 +362,12 @@ static void on_eviction(void *ctx, str uid)
     cluster_event(c, e->o, "taint-eviction-controller", "Normal", "TaintManagerEviction",
                   "Marking for deletion Pod " STR_FMT "/" STR_FMT, STR_ARG(e->o->ns), STR_ARG(e->o->name));
     cond_set(a, tree_sublist(a, tree_sub(a, t, "status"), "conditions"),
-                  &(struct condition){.type = STR("DisruptionTarget"),
-                                      .status = STR("True"),
-                                      .reason = STR("DeletionByTaintManager"),
-                                      .message = STR("Taint manager: deleting due to NoExecute taint"),
-                                      .flavour = CONDITION_POD},
-                  time_text(a, cluster_now_ms(c)));
+             &(struct condition){.type = STR("DisruptionTarget"),
+                                 .status = STR("True"),
+                                 .reason = STR("DeletionByTaintManager"),
+                                 .message = STR("Taint manager: deleting due to NoExecute taint"),
+                                 .flavour = CONDITION_POD},
+             time_text(a, cluster_now_ms(c)));
     cluster_update(c, c->kinds.pod, "status", t);
     e = pods_get(c->pods, uid);
     if (e)

@@ -101,7 +101,7 @@ static void on_budget(void *ctx, struct seen *s)
     struct budget *b = budget_new(seen_object(s), seen_tree(s));
     const struct budget *had = table_get(&p->by_key, b->key);
 
-    if (s->new && had && had->generation == b->generation && s->old && str_eq(s->old->uid, s->new->uid)) {
+    if (s->new &&had && had->generation == b->generation && s->old &&str_eq(s->old->uid, s->new->uid)) {
         if (!is_own_status(p->c, s)) /* evictions write there too */
             work_add(p->q, b->key);
         budget_free(b);
@@ -132,7 +132,7 @@ static void on_pod(void *ctx, struct seen *s)
         if (!str_eq(b->ns, o->ns))
             continue;
         uint32_t at = member_at(b, o->uid);
-        bool was = at < b->members.n, is = s->new && covers(b, s->new);
+        bool was = at < b->members.n, is = s->new &&covers(b, s->new);
         if (was && !is)
             leave(b, at);
         else if (is && !was)

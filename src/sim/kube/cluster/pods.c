@@ -278,8 +278,8 @@ static void on_pod(void *ctx, struct seen *s)
     join(&p->owners, e, true, owner ? owner->uid : orphans_key(buf, sizeof(buf), e->o->ns));
     join(&p->nodes, e, false, node);
     e->scheduled = node.n > 0;
-    e->news = is_new ? POD_IS_NEW
-                     : news_of(&was, e, was.by_owner.group != e->by_owner.group, was.scheduled != e->scheduled);
+    e->news =
+        is_new ? POD_IS_NEW : news_of(&was, e, was.by_owner.group != e->by_owner.group, was.scheduled != e->scheduled);
     e->relabelled |= (e->news & (POD_IS_NEW | POD_LABELS)) != 0;
     if (was.o)
         object_unref(was.o);

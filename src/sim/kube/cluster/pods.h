@@ -41,14 +41,14 @@ struct pod_entry {
     unsigned news;          /* enum pod_news of the last change */
     enum pod_phase phase;
     bool ready;
-    bool scheduled;         /* has a node */
-    bool relabelled;        /* since its owner last looked; owner's */
-    bool tracked;           /* has the finalizer of Jobs */
+    bool scheduled;                           /* has a node */
+    bool relabelled;                          /* since its owner last looked; owner's */
+    bool tracked;                             /* has the finalizer of Jobs */
     bool host_network, has_claims, has_gates; /* gates: of readiness */
-    int64_t ready_since_ms; /* of the Ready condition, while it is true */
-    int64_t started_ms;     /* status.startTime; 0: none */
-    int64_t cost;           /* annotation pod-deletion-cost */
-    int32_t restarts;       /* of the container with the most */
+    int64_t ready_since_ms;                   /* of the Ready condition, while it is true */
+    int64_t started_ms;                       /* status.startTime; 0: none */
+    int64_t cost;                             /* annotation pod-deletion-cost */
+    int32_t restarts;                         /* of the container with the most */
     int64_t generation;
     int64_t grace_s; /* metadata.deletionGracePeriodSeconds, while it is being deleted */
     int64_t run_ms;  /* after how long its containers exit by themselves; negative: never */

@@ -19,11 +19,11 @@ void sched_free(struct sched *s);
 
 /* ---- the state; a tree of NULL removes ---- */
 
-enum sched_news { /* what a change may be good for: who waits for which is woken */
-    NEWS_NODE = 1 << 0,   /* a node came, or one became better */
-    NEWS_ROOM = 1 << 1,   /* a pod left a node, or shrank */
-    NEWS_PLACED = 1 << 2, /* a pod has a node now, or changed its labels there */
-    NEWS_VOLUME = 1 << 3,
+enum sched_news {                       /* what a change may be good for: who waits for which is woken */
+                  NEWS_NODE = 1 << 0,   /* a node came, or one became better */
+                  NEWS_ROOM = 1 << 1,   /* a pod left a node, or shrank */
+                  NEWS_PLACED = 1 << 2, /* a pod has a node now, or changed its labels there */
+                  NEWS_VOLUME = 1 << 3,
 };
 
 unsigned sched_node(struct sched *s, str name, const struct tree *node);
@@ -67,8 +67,8 @@ struct verdict {
     str nominated;
     const str *victims; /* uids of pods to remove for it */
     uint32_t n_victims;
-    unsigned wakes_on;      /* NEWS_… that may help */
-    const str *provision;   /* names of claims, in the pod's namespace, that are to be bound on the node first */
+    unsigned wakes_on;    /* NEWS_… that may help */
+    const str *provision; /* names of claims, in the pod's namespace, that are to be bound on the node first */
     uint32_t n_provision;
 };
 

@@ -115,7 +115,7 @@ static int64_t ext_amount(const struct amounts *a, sym name)
     return 0;
 }
 
-struct shortage { /* of resources: several at once */
+struct shortage {       /* of resources: several at once */
     bool any, hopeless; /* hopeless: more than the node has when it is empty */
 };
 

@@ -145,11 +145,11 @@ struct snode {
 };
 
 struct scsi { /* how many volumes of a driver a node can have */
-    str key; /* first: name of the node */
+    str key;  /* first: name of the node */
     struct driver_limit {
         sym driver;
         int64_t n;
-    } *limits;
+    } * limits;
     uint32_t n;
     struct arena *a;
 };
@@ -169,7 +169,7 @@ struct spod {
 };
 
 struct sclaim {
-    str key; /* first: "ns/name" */
+    str key;                     /* first: "ns/name" */
     sym volume, class, selected; /* selected: the node it is to be bound on */
     bool bound, lost, once_pod;
     int64_t size;
@@ -239,7 +239,8 @@ const struct taint *untolerated(const struct sched *s, const struct shape *p, co
 struct amounts amounts_of(struct sched *s, struct arena *a, const struct tree *list);
 
 /* sched_decode.c */
-void decode_selector(struct sched *s, struct arena *a, const struct tree *t, struct selector *ret); /* a LabelSelector */
+void decode_selector(struct sched *s, struct arena *a, const struct tree *t,
+                     struct selector *ret); /* a LabelSelector */
 void decode_node_terms(struct sched *s, struct arena *a, const struct tree *list, struct node_term **ret,
                        uint32_t *ret_n);
 bool decode_node_term(struct sched *s, struct arena *a, const struct tree *t, struct node_term *ret);
@@ -296,11 +297,12 @@ struct reasons {
         enum why why;
         sym resource;
         uint32_t n;
-    }) v;
+    })
+    v;
 };
 
 struct domain_counts { /* one constraint of the pod: pods per domain */
-    int32_t *n; /* [topology.n] */
+    int32_t *n;        /* [topology.n] */
     bool *eligible;
     int32_t min;
 };
@@ -312,13 +314,13 @@ struct attempt {
     struct reasons why;
     uint8_t *verdicts; /* by node: 0 not looked at, 1 fits, 2 may be helped by preemption, 3 not */
     /* answers about other pods, computed once */
-    struct domain_counts *spread;   /* [n_spreads] hard ones */
-    int32_t **affinity, **anti;     /* [term][domain] */
+    struct domain_counts *spread; /* [n_spreads] hard ones */
+    int32_t **affinity, **anti;   /* [term][domain] */
     bool affinity_anywhere;
     struct forbidden { /* by existing pods' anti-affinity */
         uint32_t topology;
         bool *domain;
-    } *forbidden;
+    } * forbidden;
     uint32_t n_forbidden;
     bool asks_others; /* any of the above */
     uint32_t *feasible;

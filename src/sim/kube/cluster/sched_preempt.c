@@ -55,23 +55,23 @@ static void reprieve(struct attempt *t, struct candidate *c, struct spod **pods,
 {
     struct sched *s = t->s;
     int64_t *left = arena_new_array(s->tmp, int64_t, s->budgets.n);
-    bool *protected = arena_new_array(s->tmp, bool, n);
+    bool *guarded = arena_new_array(s->tmp, bool, n);
 
     for (uint32_t i = 0; i < s->budgets.n; i++)
         left[i] = s->budgets.v[i]->allowed;
     for (uint32_t i = 0; i < n; i++)
-        protected[i] = violates(s, pods[i], left);
+        guarded[i] = violates(s, pods[i], left);
     c->victims = arena_new_array(s->tmp, struct spod *, n);
     for (int pass = 1; pass >= 0; pass--)
         for (uint32_t i = 0; i < n; i++) {
-            if (protected[i] != (pass == 1))
+            if (guarded[i] != (pass == 1))
                 continue;
             pod_place(s, pods[i], c->node);
             if (fits_now(t, c->node))
                 continue;
             pod_place(s, pods[i], NONE);
             c->victims[c->n++] = pods[i];
-            c->violations += protected[i];
+            c->violations += guarded[i];
         }
 }
 
@@ -178,8 +178,9 @@ bool preempt(struct attempt *t, struct verdict *ret, struct sb *message)
         return false;
     }
     if (must_wait(t)) {
-        sb_c(message, " no new claims to deallocate, preemption: not eligible due to a terminating pod on the nominated "
-                      "node.");
+        sb_c(message,
+             " no new claims to deallocate, preemption: not eligible due to a terminating pod on the nominated "
+             "node.");
         return false;
     }
     bool found = search(t, &best, &why);

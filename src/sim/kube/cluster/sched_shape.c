@@ -195,8 +195,8 @@ static void decode_node_affinity(struct sched *s, struct shape *p, const struct 
     const struct tree *preferred = tree_get(in, "preferredDuringSchedulingIgnoredDuringExecution");
 
     if (plain) {
-        struct tree as_labels = {.kind = TREE_MAP, .n = 1, .items = (struct tree *)plain,
-                                 .keys = (str[]){STR("matchLabels")}};
+        struct tree as_labels = {
+            .kind = TREE_MAP, .n = 1, .items = (struct tree *)plain, .keys = (str[]){STR("matchLabels")}};
 
         decode_selector(s, p->a, &as_labels, &p->node_selector);
     }
@@ -225,7 +225,8 @@ bool shape_fits_labels(const struct sched *s, const struct shape *p, const struc
 /* ---- other pods ---- */
 
 /* matchLabelKeys and mismatchLabelKeys: the pod's own values become part of the selector. */
-static void add_label_keys(struct sched *s, struct shape *p, const struct tree *keys, enum req_op op, struct selector *sel)
+static void add_label_keys(struct sched *s, struct shape *p, const struct tree *keys, enum req_op op,
+                           struct selector *sel)
 {
     if (!keys || keys->n == 0 || !sel->present)
         return;
@@ -390,9 +391,10 @@ static void write_containers(struct jw *w, const struct tree *list)
 /* Everything that the decoding below looks at, as text. */
 static void write_key(struct sb *b, const struct tree *pod)
 {
-    static const char *const fields[] = {"nodeSelector",  "affinity",         "tolerations",   "topologySpreadConstraints",
-                                         "priority",      "preemptionPolicy", "schedulingGates", "schedulerName",
-                                         "overhead",      "resources"};
+    static const char *const fields[] = {
+        "nodeSelector", "affinity",         "tolerations",     "topologySpreadConstraints",
+        "priority",     "preemptionPolicy", "schedulingGates", "schedulerName",
+        "overhead",     "resources"};
     const struct tree *spec = tree_get(pod, "spec");
     struct jw w = {.out = b};
 

@@ -16,8 +16,7 @@ static bool counts_node(const struct attempt *t, const struct spread *x, const s
 static bool has_all_keys(const struct attempt *t, uint32_t node, bool hard)
 {
     for (uint32_t i = 0; i < t->p->n_spreads; i++)
-        if (t->p->spreads[i].hard == hard &&
-            t->s->topologies.v[t->p->spreads[i].topology].domain[node] == NONE)
+        if (t->p->spreads[i].hard == hard && t->s->topologies.v[t->p->spreads[i].topology].domain[node] == NONE)
             return false;
     return true;
 }
@@ -114,8 +113,7 @@ static uint32_t soft_constraints(struct attempt *t, struct soft *out)
     if (t->p->n_spreads == 0 && t->pod->owner) {
         uint32_t host = topology_of(s, SYM(HOST)), zone = topology_of(s, SYM(ZONE));
 
-        out[n++] = (struct soft){
-            .topology = host, .max_skew = 3, .on_node = t->pod->owner->on_node, .host = true};
+        out[n++] = (struct soft){.topology = host, .max_skew = 3, .on_node = t->pod->owner->on_node, .host = true};
         out[n++] = (struct soft){.topology = zone, .max_skew = 5, .on_node = t->pod->owner->on_node};
     }
     return n;

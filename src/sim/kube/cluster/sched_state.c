@@ -412,7 +412,9 @@ bool sched_queueing(const struct sched *s, str uid, struct pod_queueing *ret)
         return false;
     bool free_to_go = p->shape->ours && !sym_some(p->fixed) && p->assumed == NONE && !p->over && !p->leaving;
     *ret = (struct pod_queueing){
-        .wants = !free_to_go ? POD_WANTS_NOTHING : p->shape->gated ? POD_IS_GATED : POD_WANTS_NODE,
+        .wants = !free_to_go       ? POD_WANTS_NOTHING
+                 : p->shape->gated ? POD_IS_GATED
+                                   : POD_WANTS_NODE,
         .priority = p->shape->priority,
     };
     if (p->nominated != NONE)

@@ -37,7 +37,8 @@ static int64_t ordinal_of(const struct subject *s, const struct object *o)
 
 static int compare_ordinals(const void *x, const void *y, void *ctx)
 {
-    int64_t a = ordinal_of(ctx, (*(struct pod_entry *const *)x)->o), b = ordinal_of(ctx, (*(struct pod_entry *const *)y)->o);
+    int64_t a = ordinal_of(ctx, (*(struct pod_entry *const *)x)->o),
+            b = ordinal_of(ctx, (*(struct pod_entry *const *)y)->o);
 
     return a > b ? -1 : a < b;
 }
@@ -100,7 +101,8 @@ static bool create_claims(struct ordinals *x, str pod)
         tree_set(s->a, t, "spec", *tree_copy(s->a, tree_get(&list->items[i], "spec")));
         if (!kube_create(c->k, s->a, c->kinds.claim, t, NULL, &st)) {
             cluster_event(c, s->o, COMPONENT, "Warning", "FailedCreate",
-                          "Create Claim " STR_FMT " for Pod " STR_FMT " in StatefulSet " STR_FMT " failed error: " STR_FMT,
+                          "Create Claim " STR_FMT " for Pod " STR_FMT " in StatefulSet " STR_FMT
+                          " failed error: " STR_FMT,
                           STR_ARG(name), STR_ARG(pod), STR_ARG(s->o->name), STR_ARG(st.message));
             return false;
         }
@@ -152,7 +154,8 @@ static bool create(struct ordinals *x, int64_t i)
     bool ok = kube_create(s->c->k, s->a, s->c->kinds.pod, t, NULL, &st);
     if (ok)
         cluster_event(s->c, s->o, COMPONENT, "Normal", "SuccessfulCreate",
-                      "Create Pod " STR_FMT " in StatefulSet " STR_FMT " successful", STR_ARG(name), STR_ARG(s->o->name));
+                      "Create Pod " STR_FMT " in StatefulSet " STR_FMT " successful", STR_ARG(name),
+                      STR_ARG(s->o->name));
     else
         cluster_event(s->c, s->o, COMPONENT, "Warning", "FailedCreate",
                       "Create Pod " STR_FMT " in StatefulSet " STR_FMT " failed error: " STR_FMT, STR_ARG(name),
@@ -167,7 +170,8 @@ static void delete_one(struct ordinals *x, const struct pod_entry *e)
 
     if (cluster_delete(s->c, e->o, -1))
         cluster_event(s->c, s->o, COMPONENT, "Normal", "SuccessfulDelete",
-                      "Delete Pod " STR_FMT " in StatefulSet " STR_FMT " successful", STR_ARG(name), STR_ARG(s->o->name));
+                      "Delete Pod " STR_FMT " in StatefulSet " STR_FMT " successful", STR_ARG(name),
+                      STR_ARG(s->o->name));
 }
 
 /* ---- the three steps; each answers whether the next may be looked at ---- */

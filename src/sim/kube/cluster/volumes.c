@@ -26,7 +26,7 @@ static bool modes_cover(const struct tree *have, const struct tree *want)
 
 struct search {
     struct subject *s;
-    str node;                /* must be reachable from here; empty: anywhere */
+    str node;                  /* must be reachable from here; empty: anywhere */
     const struct object *best; /* referenced */
     str size;
 };
@@ -37,7 +37,8 @@ static void consider(void *ctx, const struct object *o)
     struct subject *s = x->s;
     struct tree *t = kube_tree(s->a, o);
     const struct tree *spec = tree_get(t, "spec"), *ref = tree_get(spec, "claimRef");
-    str phase = tree_str(tree_at(t, "status", "phase", NULL)), size = tree_str(tree_at(spec, "capacity", "storage", NULL));
+    str phase = tree_str(tree_at(t, "status", "phase", NULL)),
+        size = tree_str(tree_at(spec, "capacity", "storage", NULL));
     bool mine = ref && str_eq(tree_str(tree_get(ref, "name")), s->o->name) &&
                 str_eq(tree_str(tree_get(ref, "namespace")), s->o->ns);
     str wanted = tree_str(tree_get(s->spec, "volumeName"));
@@ -109,7 +110,8 @@ static void bind_claim(struct subject *s, const struct object *pv)
 
 static void require(struct arena *a, struct tree *pv, str key, str value)
 {
-    struct tree *terms = tree_sublist(a, tree_path(a, pv, "spec", "nodeAffinity", "required", NULL), "nodeSelectorTerms");
+    struct tree *terms =
+        tree_sublist(a, tree_path(a, pv, "spec", "nodeAffinity", "required", NULL), "nodeSelectorTerms");
     struct tree *term = terms->n ? &terms->items[0] : tree_push(a, terms, *tree_new_map(a));
     struct tree *expr = tree_push(a, tree_sublist(a, term, "matchExpressions"), *tree_new_map(a));
 
@@ -232,11 +234,12 @@ static void bind_or_make(struct volumes *p, struct subject *s)
         m->uid = (str){memcpy(m + 1, s->o->uid.p, s->o->uid.n), s->o->uid.n};
         m->due_us = now_us + (int64_t)((double)PROVISION_US / s->c->o.speed);
         table_put(&p->making, m);
-        cluster_event(s->c, s->o, COMPONENT, "Normal", "ExternalProvisioning",
-                      "Waiting for a volume to be created either by the external provisioner '" STR_FMT
-                      "' or manually by the system administrator. If volume creation is delayed, please verify that the "
-                      "provisioner is running and correctly registered.",
-                      STR_ARG(driver));
+        cluster_event(
+            s->c, s->o, COMPONENT, "Normal", "ExternalProvisioning",
+            "Waiting for a volume to be created either by the external provisioner '" STR_FMT
+            "' or manually by the system administrator. If volume creation is delayed, please verify that the "
+            "provisioner is running and correctly registered.",
+            STR_ARG(driver));
     }
     if (now_us < m->due_us) {
         key_add_name_after(p->claims, s->o->ns, s->o->name, m->due_us - now_us);
@@ -264,7 +267,8 @@ static void on_claim_work(void *ctx, str key)
         if (!str_is(phase, "Lost")) {
             tree_set_str(s.a, s.status, "phase", STR("Lost"));
             subject_write_status(&s);
-            cluster_event(p->c, s.o, COMPONENT, "Warning", "ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!");
+            cluster_event(p->c, s.o, COMPONENT, "Warning", "ClaimLost",
+                          "Bound claim has lost its PersistentVolume. Data on the volume is lost!");
         }
     } else if (!str_is(phase, "Bound")) {
         if (phase.n == 0) {

@@ -11,7 +11,7 @@ struct volumes {
 };
 
 struct making { /* a driver is at work */
-    str uid; /* first: the key */
+    str uid;    /* first: the key */
     int64_t due_us;
 };
 

@@ -83,8 +83,8 @@ static void review_volume(struct subject *s)
 {
     const struct tree *ref = tree_get(s->spec, "claimRef");
     str phase = tree_str(tree_get(s->status, "phase")), uid = tree_str(tree_get(ref, "uid"));
-    const struct object *claim = kube_get(s->c->k, s->c->kinds.claim, tree_str(tree_get(ref, "namespace")),
-                                          tree_str(tree_get(ref, "name")));
+    const struct object *claim =
+        kube_get(s->c->k, s->c->kinds.claim, tree_str(tree_get(ref, "namespace")), tree_str(tree_get(ref, "name")));
     bool held = uid.n && claim && str_eq(claim->uid, uid);
 
     if (s->o->deleted_ms) {
@@ -179,7 +179,8 @@ static void on_attachment(void *ctx, str key)
 static void look_at(struct volumes *p, const struct tree *pod, int64_t after_us)
 {
     const struct tree *volumes = tree_at(pod, "spec", "volumes", NULL);
-    str node = tree_str(tree_at(pod, "spec", "nodeName", NULL)), ns = tree_str(tree_at(pod, "metadata", "namespace", NULL));
+    str node = tree_str(tree_at(pod, "spec", "nodeName", NULL)),
+        ns = tree_str(tree_at(pod, "metadata", "namespace", NULL));
     struct arena *a = NULL;
 
     for (uint32_t i = 0; volumes && i < volumes->n; i++) {
@@ -200,7 +201,7 @@ static void on_pod(void *ctx, struct seen *s)
     struct volumes *p = ctx;
     const struct pod_entry *e = pods_seen(p->c->pods, s);
 
-    if (e && e->has_claims && (!s->new || e->news & (POD_IS_NEW | POD_NODE | POD_PHASE)))
+    if (e && e->has_claims && (!s->new || e->news &(POD_IS_NEW | POD_NODE | POD_PHASE)))
         look_at(p, seen_tree(s), s->new ? 0 : DETACH_US);
 }
 

@@ -30,7 +30,8 @@ bool subject_write_status(struct subject *s)
 
     if (!now || !str_eq(now->uid, s->o->uid))
         return false;
-    const struct tree *from = now->rv == s->o->rv ? s->t : kube_tree(s->a, now); /* we may have written in the meantime */
+    const struct tree *from =
+        now->rv == s->o->rv ? s->t : kube_tree(s->a, now); /* we may have written in the meantime */
     tree_set(s->a, t, "metadata", *tree_copy(s->a, tree_get(from, "metadata")));
     tree_set(s->a, t, "status", *s->status);
     s->c->quiet = s->o->kind;

@@ -18,7 +18,7 @@ static struct tree *spec_with_template(struct arena *a, struct tree *obj)
 
 static void default_condition_times(struct arena *a, struct tree *obj, const char *first, const char *second)
 {
-    struct tree *list = edit_at(edit_at(obj, "status"), "conditions");
+    struct tree *list = edit_list(edit_map(obj, "status"), "conditions");
 
     for (uint32_t i = 0; i < list_len(list); i++) {
         default_null(a, &list->items[i], first);
@@ -39,7 +39,7 @@ static void default_counters(struct arena *a, struct tree *obj, const char *cons
 /* Counters that are left out when they are 0. */
 static void drop_zero(struct tree *obj, const char *key)
 {
-    struct tree *status = edit_at(obj, "status");
+    struct tree *status = edit_map(obj, "status");
     int64_t n;
 
     if (tree_to_i64(tree_get(status, key), &n) && n == 0)
@@ -297,7 +297,7 @@ static void replication_controller_defaults(struct arena *a, struct tree *obj)
     default_i64(a, spec, "replicas", 1);
     if (!has(spec, "template"))
         return;
-    template_defaults(a, edit_at(spec, "template"));
+    template_defaults(a, edit_map(spec, "template"));
     labels = tree_at(spec, "template", "metadata", "labels", NULL);
     if (labels && !has(spec, "selector"))
         tree_set(a, spec, "selector", *tree_copy(a, labels));
@@ -346,7 +346,7 @@ static const char *const stateful_counters[] = {"replicas", "availableReplicas",
 
 static void stateful_set_defaults(struct arena *a, struct tree *obj)
 {
-    struct tree *spec = spec_with_template(a, obj), *claims = edit_at(spec, "volumeClaimTemplates");
+    struct tree *spec = spec_with_template(a, obj), *claims = edit_list(spec, "volumeClaimTemplates");
     if (!spec)
         return;
     default_i64(a, spec, "replicas", 1);

@@ -15,10 +15,10 @@ static const struct at *const at_spec = &(const struct at){.key = STR_INIT("spec
 
 static void default_failure_policy(struct arena *a, struct tree *policy)
 {
-    struct tree *rules = edit_at(policy, "rules");
+    struct tree *rules = edit_list(policy, "rules");
 
     for (uint32_t i = 0; i < list_len(rules); i++) {
-        struct tree *conditions = edit_at(&rules->items[i], "onPodConditions");
+        struct tree *conditions = edit_list(&rules->items[i], "onPodConditions");
 
         for (uint32_t j = 0; j < list_len(conditions); j++)
             default_str(a, &conditions->items[j], "status", "True");
@@ -28,7 +28,7 @@ static void default_failure_policy(struct arena *a, struct tree *policy)
 static void job_defaults(struct arena *a, struct tree *obj)
 {
     compact(a, obj);
-    struct tree *spec = tree_sub(a, obj, "spec"), *conditions = edit_at(edit_at(obj, "status"), "conditions");
+    struct tree *spec = tree_sub(a, obj, "spec"), *conditions = edit_list(edit_map(obj, "status"), "conditions");
     if (!spec)
         return;
     if (!has(spec, "completions") && !has(spec, "parallelism"))
@@ -38,7 +38,7 @@ static void job_defaults(struct arena *a, struct tree *obj)
     default_str(a, spec, "completionMode", "NonIndexed");
     default_bool(a, spec, "suspend", false);
     default_bool(a, spec, "manualSelector", false);
-    default_failure_policy(a, edit_at(spec, "podFailurePolicy"));
+    default_failure_policy(a, edit_map(spec, "podFailurePolicy"));
     default_str(a, spec, "podReplacementPolicy", has(spec, "podFailurePolicy") ? "Failed" : "TerminatingOrFailed");
     template_defaults(a, tree_sub(a, spec, "template"));
     tree_sub(a, obj, "status");
@@ -54,7 +54,7 @@ static void job_on_create(struct rule_context *c, struct tree *obj, str *ret_den
     str uid = tree_str(tree_at(obj, "metadata", "uid", NULL)), name = object_name(obj);
 
     status_empty(c, obj, ret_denied);
-    struct tree *spec = edit_at(obj, "spec");
+    struct tree *spec = edit_map(obj, "spec");
     struct tree *labels = tree_path(c->a, spec, "template", "metadata", "labels", NULL);
     if (!labels)
         return;
@@ -69,7 +69,7 @@ static void job_on_create(struct rule_context *c, struct tree *obj, str *ret_den
             tree_set_str(c->a, own, UID_LABEL, uid);
     }
     struct tree *meta = tree_sub(c->a, obj, "metadata");
-    if (labels->n && !has(meta, "labels"))
+    if (meta && labels->n && !has(meta, "labels"))
         tree_set(c->a, meta, "labels", *tree_copy(c->a, labels));
 }
 
@@ -271,7 +271,7 @@ static void cron_job_defaults(struct arena *a, struct tree *obj)
     struct tree *job_spec = tree_sub(a, job, "spec");
     if (!job_spec)
         return;
-    default_failure_policy(a, edit_at(job_spec, "podFailurePolicy"));
+    default_failure_policy(a, edit_map(job_spec, "podFailurePolicy"));
     template_defaults(a, tree_sub(a, job_spec, "template"));
     tree_sub(a, obj, "status");
 }

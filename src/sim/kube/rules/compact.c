@@ -103,6 +103,14 @@ static bool is_nothing(str in, str key, const struct tree *t)
     return false;
 }
 
+/* Services and ReplicationControllers have selectors that are just labels. */
+static bool is_free_map(str key, const struct tree *map)
+{
+    if (str_is(key, "selector"))
+        return !has(map, "matchLabels") && !has(map, "matchExpressions");
+    return LISTED(free_maps, key);
+}
+
 static void compact_in(struct arena *a, str in, struct tree *t)
 {
     if (t->kind == TREE_LIST) {
@@ -120,7 +128,7 @@ static void compact_in(struct arena *a, str in, struct tree *t)
             tree_drop(t, key);
             continue;
         }
-        if (x->kind == TREE_LIST ? str_is(key, "managedFields") : x->kind == TREE_MAP && LISTED(free_maps, key))
+        if (x->kind == TREE_LIST ? str_is(key, "managedFields") : x->kind == TREE_MAP && is_free_map(key, x))
             continue;
         if (x->kind == TREE_MAP && LISTED(amount_maps, key) && !str_is(in, "drivers"))
             amounts_canonical(a, x);

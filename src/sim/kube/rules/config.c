@@ -272,9 +272,9 @@ static void fill(struct arena *a, struct tree *limit, const char *to, const char
     const struct tree *source = tree_get(limit, from);
 
     for (uint32_t i = 0; i < members(source); i++) {
-        struct tree *x = tree_put(a, tree_sub(a, limit, to), source->keys[i]);
+        struct tree *map = tree_sub(a, limit, to), *x = map ? tree_put(a, map, source->keys[i]) : NULL;
 
-        if (x->kind == TREE_NULL)
+        if (x && x->kind == TREE_NULL)
             *x = source->items[i];
     }
 }
@@ -282,7 +282,7 @@ static void fill(struct arena *a, struct tree *limit, const char *to, const char
 static void limit_range_defaults(struct arena *a, struct tree *obj)
 {
     compact(a, obj);
-    struct tree *limits = edit_at(edit_at(obj, "spec"), "limits");
+    struct tree *limits = edit_list(edit_map(obj, "spec"), "limits");
     for (uint32_t i = 0; i < list_len(limits); i++) {
         struct tree *limit = &limits->items[i];
 

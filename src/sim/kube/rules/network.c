@@ -16,9 +16,9 @@ static void default_protocols(struct arena *a, struct tree *ports)
 static void endpoints_defaults(struct arena *a, struct tree *obj)
 {
     compact(a, obj);
-    struct tree *subsets = edit_at(obj, "subsets");
+    struct tree *subsets = edit_list(obj, "subsets");
     for (uint32_t i = 0; i < list_len(subsets); i++)
-        default_protocols(a, edit_at(&subsets->items[i], "ports"));
+        default_protocols(a, edit_list(&subsets->items[i], "ports"));
 }
 
 const struct kind_rules rules_endpoints = {endpoints_defaults, NULL, NULL, NULL, NULL};
@@ -67,7 +67,7 @@ KIND_COLUMNS(endpoints);
 static void endpoint_slice_defaults(struct arena *a, struct tree *obj)
 {
     compact(a, obj);
-    struct tree *ports = edit_at(obj, "ports"), *list = edit_at(obj, "endpoints");
+    struct tree *ports = edit_list(obj, "ports"), *list = edit_list(obj, "endpoints");
     default_protocols(a, ports);
     for (uint32_t i = 0; i < list_len(ports); i++)
         default_str(a, &ports->items[i], "name", "");
@@ -265,10 +265,10 @@ static void network_policy_defaults(struct arena *a, struct tree *obj)
     compact(a, obj);
     struct tree *spec = tree_sub(a, obj, "spec");
     for (size_t d = 0; d < ARRAY_LEN(directions); d++) {
-        struct tree *rules = edit_at(spec, directions[d]);
+        struct tree *rules = edit_list(spec, directions[d]);
 
         for (uint32_t i = 0; i < list_len(rules); i++)
-            default_protocols(a, edit_at(&rules->items[i], "ports"));
+            default_protocols(a, edit_list(&rules->items[i], "ports"));
     }
     if (!spec || has(spec, "policyTypes"))
         return;

@@ -12,7 +12,7 @@ static void default_node_status(struct arena *a, struct tree *status)
         "kubeletVersion", "machineID", "operatingSystem",         "osImage",       "systemUUID",
     };
     struct tree *endpoint = tree_path(a, status, "daemonEndpoints", "kubeletEndpoint", NULL);
-    struct tree *node_info = tree_sub(a, status, "nodeInfo"), *conditions = edit_at(status, "conditions");
+    struct tree *node_info = tree_sub(a, status, "nodeInfo"), *conditions = edit_list(status, "conditions");
 
     for (size_t i = 0; node_info && i < ARRAY_LEN(info); i++)
         default_str(a, node_info, info[i], "");

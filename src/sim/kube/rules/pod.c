@@ -10,7 +10,7 @@
 
 static void default_state(struct arena *a, struct tree *state)
 {
-    struct tree *running = edit_at(state, "running"), *terminated = edit_at(state, "terminated");
+    struct tree *running = edit_map(state, "running"), *terminated = edit_map(state, "terminated");
 
     if (running)
         default_null(a, running, "startedAt");
@@ -41,7 +41,7 @@ static void default_container_statuses(struct arena *a, struct tree *list)
 static void default_status(struct arena *a, struct tree *status)
 {
     static const char *const lists[] = {"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"};
-    struct tree *conditions = edit_at(status, "conditions");
+    struct tree *conditions = edit_list(status, "conditions");
     str ip = tree_str(tree_get(status, "podIP"));
 
     if (!status)
@@ -53,7 +53,7 @@ static void default_status(struct arena *a, struct tree *status)
     if (ip.n && !has(status, "podIPs"))
         tree_set_str(a, tree_push(a, tree_sublist(a, status, "podIPs"), *tree_new_map(a)), "ip", ip);
     for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-        default_container_statuses(a, edit_at(status, lists[i]));
+        default_container_statuses(a, edit_list(status, lists[i]));
 }
 
 static void pod_defaults(struct arena *a, struct tree *pod)
@@ -65,7 +65,7 @@ static void pod_defaults(struct arena *a, struct tree *pod)
     podspec_defaults(a, spec);
     podspec_requests(a, spec);
     default_bool(a, spec, "enableServiceLinks", true);
-    default_status(a, edit_at(pod, "status"));
+    default_status(a, edit_map(pod, "status"));
 }
 
 /* ---- creation ---- */
@@ -137,11 +137,11 @@ static void pod_on_update(struct rule_context *c, struct tree *pod, const struct
     const struct tree *old_spec = tree_get(old, "spec");
 
     keep_other_half(c, pod, old, ret_denied);
-    struct tree *spec = edit_at(pod, "spec");
+    struct tree *spec = edit_map(pod, "spec");
     for (size_t i = 0; spec && !c->sub && i < ARRAY_LEN(once); i++)
         if (!has(spec, once[i]))
             keep(c->a, spec, old_spec, once[i]);
-    struct tree *status = edit_at(pod, "status");
+    struct tree *status = edit_map(pod, "status");
     if (status && !has(status, "qosClass"))
         keep(c->a, status, tree_get(old, "status"), "qosClass");
 }

@@ -32,7 +32,7 @@ static bool has_token_mount(const struct tree *container)
 
 static bool mount_token(struct arena *a, struct tree *spec, const char *list_name, str volume)
 {
-    struct tree *list = edit_at(spec, list_name);
+    struct tree *list = edit_list(spec, list_name);
     bool any = false;
 
     for (uint32_t i = 0; i < list_len(list); i++) {

@@ -85,7 +85,7 @@ static void check_node_selector(struct flaws *f, const struct at *at, const stru
 
 static void copy_images(struct arena *a, struct tree *to, const struct tree *from, const char *list_name)
 {
-    struct tree *list = edit_at(to, list_name);
+    struct tree *list = edit_list(to, list_name);
     const struct tree *images = tree_get(from, list_name);
 
     for (uint32_t i = 0; i < list_len(list); i++)

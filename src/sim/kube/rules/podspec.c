@@ -12,7 +12,7 @@ static void default_port(struct arena *a, struct tree *port, bool host_network)
 
 static void default_http_get(struct arena *a, struct tree *handler)
 {
-    struct tree *get = edit_at(handler, "httpGet");
+    struct tree *get = edit_map(handler, "httpGet");
 
     if (!get)
         return;
@@ -29,14 +29,14 @@ static void default_probe(struct arena *a, struct tree *probe)
     default_count(a, probe, "successThreshold", 1);
     default_count(a, probe, "failureThreshold", 3);
     default_http_get(a, probe);
-    struct tree *grpc = edit_at(probe, "grpc");
+    struct tree *grpc = edit_map(probe, "grpc");
     if (grpc)
         default_str(a, grpc, "service", "");
 }
 
 static void default_field_ref(struct arena *a, struct tree *holder)
 {
-    struct tree *field = edit_at(holder, "fieldRef"), *resource = edit_at(holder, "resourceFieldRef");
+    struct tree *field = edit_map(holder, "fieldRef"), *resource = edit_map(holder, "resourceFieldRef");
 
     if (field)
         default_str(a, field, "apiVersion", "v1");
@@ -68,18 +68,18 @@ static void default_container(struct arena *a, struct tree *c, bool host_network
     default_str(a, c, "terminationMessagePath", "/dev/termination-log");
     default_str(a, c, "terminationMessagePolicy", "File");
     tree_sub(a, c, "resources");
-    if ((list = edit_at(c, "ports")))
+    if ((list = edit_list(c, "ports")))
         for (uint32_t i = 0; i < list->n; i++)
             default_port(a, &list->items[i], host_network);
-    if ((list = edit_at(c, "env")))
+    if ((list = edit_list(c, "env")))
         for (uint32_t i = 0; i < list->n; i++)
-            default_field_ref(a, edit_at(&list->items[i], "valueFrom"));
-    default_probe(a, edit_at(c, "livenessProbe"));
-    default_probe(a, edit_at(c, "readinessProbe"));
-    default_probe(a, edit_at(c, "startupProbe"));
-    struct tree *life = edit_at(c, "lifecycle");
-    default_http_get(a, edit_at(life, "preStop"));
-    default_http_get(a, edit_at(life, "postStart"));
+            default_field_ref(a, edit_map(&list->items[i], "valueFrom"));
+    default_probe(a, edit_map(c, "livenessProbe"));
+    default_probe(a, edit_map(c, "readinessProbe"));
+    default_probe(a, edit_map(c, "startupProbe"));
+    struct tree *life = edit_map(c, "lifecycle");
+    default_http_get(a, edit_map(life, "preStop"));
+    default_http_get(a, edit_map(life, "postStart"));
 }
 
 void claim_spec_defaults(struct arena *a, struct tree *spec)
@@ -92,7 +92,7 @@ void claim_spec_defaults(struct arena *a, struct tree *spec)
 
 static void default_items(struct arena *a, struct tree *source)
 {
-    struct tree *items = edit_at(source, "items");
+    struct tree *items = edit_list(source, "items");
 
     for (uint32_t i = 0; items && i < items->n; i++)
         default_field_ref(a, &items->items[i]);
@@ -100,15 +100,15 @@ static void default_items(struct arena *a, struct tree *source)
 
 static void default_projected(struct arena *a, struct tree *projected)
 {
-    struct tree *sources = edit_at(projected, "sources");
+    struct tree *sources = edit_list(projected, "sources");
 
     default_i64(a, projected, "defaultMode", 0644);
     for (uint32_t i = 0; sources && i < sources->n; i++) {
-        struct tree *token = edit_at(&sources->items[i], "serviceAccountToken");
+        struct tree *token = edit_map(&sources->items[i], "serviceAccountToken");
 
         if (token)
             default_i64(a, token, "expirationSeconds", 3600);
-        default_items(a, edit_at(&sources->items[i], "downwardAPI"));
+        default_items(a, edit_map(&sources->items[i], "downwardAPI"));
     }
 }
 
@@ -118,19 +118,19 @@ void volume_source_defaults(struct arena *a, struct tree *source)
     struct tree *x;
 
     for (size_t i = 0; i < ARRAY_LEN(with_mode); i++)
-        if ((x = edit_at(source, with_mode[i]))) {
+        if ((x = edit_map(source, with_mode[i]))) {
             default_i64(a, x, "defaultMode", 0644);
             default_items(a, x);
         }
-    if ((x = edit_at(source, "hostPath")))
+    if ((x = edit_map(source, "hostPath")))
         default_str(a, x, "type", "");
-    if ((x = edit_at(source, "projected")))
+    if ((x = edit_map(source, "projected")))
         default_projected(a, x);
-    if ((x = edit_at(edit_at(source, "ephemeral"), "volumeClaimTemplate"))) {
+    if ((x = edit_map(edit_map(source, "ephemeral"), "volumeClaimTemplate"))) {
         tree_sub(a, x, "metadata");
         claim_spec_defaults(a, tree_sub(a, x, "spec"));
     }
-    if ((x = edit_at(source, "iscsi")))
+    if ((x = edit_map(source, "iscsi")))
         default_str(a, x, "iscsiInterface", "default");
 }
 
@@ -167,27 +167,28 @@ void podspec_defaults(struct arena *a, struct tree *spec)
     }
     bool host_network = tree_is_true(tree_get(spec, "hostNetwork"));
     for (size_t l = 0; l < ARRAY_LEN(container_lists); l++) {
-        struct tree *list = edit_at(spec, container_lists[l]);
+        struct tree *list = edit_list(spec, container_lists[l]);
 
         for (uint32_t i = 0; list && i < list->n; i++)
             default_container(a, &list->items[i], host_network);
     }
-    default_volumes(a, edit_at(spec, "volumes"));
+    default_volumes(a, edit_list(spec, "volumes"));
 }
 
 void podspec_requests(struct arena *a, struct tree *spec)
 {
     for (size_t l = 0; l < ARRAY_LEN(container_lists); l++) {
-        struct tree *list = edit_at(spec, container_lists[l]);
+        struct tree *list = edit_list(spec, container_lists[l]);
 
         for (uint32_t i = 0; list && i < list->n; i++) {
-            struct tree *resources = edit_at(&list->items[i], "resources");
+            struct tree *resources = edit_map(&list->items[i], "resources");
             const struct tree *limits = tree_get(resources, "limits");
 
             for (uint32_t j = 0; limits && limits->kind == TREE_MAP && j < limits->n; j++) {
-                struct tree *request = tree_put(a, tree_sub(a, resources, "requests"), limits->keys[j]);
+                struct tree *requests = tree_sub(a, resources, "requests");
+                struct tree *request = requests ? tree_put(a, requests, limits->keys[j]) : NULL;
 
-                if (request->kind == TREE_NULL)
+                if (request && request->kind == TREE_NULL)
                     *request = limits->items[j];
             }
         }

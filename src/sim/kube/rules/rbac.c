@@ -66,7 +66,7 @@ const struct kind_rules rules_cluster_role = {role_defaults, NULL, NULL, cluster
 static void binding_defaults(struct arena *a, struct tree *obj)
 {
     compact(a, obj);
-    struct tree *ref = tree_sub(a, obj, "roleRef"), *subjects = edit_at(obj, "subjects");
+    struct tree *ref = tree_sub(a, obj, "roleRef"), *subjects = edit_list(obj, "subjects");
     if (ref)
         default_str(a, ref, "apiGroup", GROUP);
     for (uint32_t i = 0; i < list_len(subjects); i++) {

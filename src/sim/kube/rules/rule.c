@@ -251,9 +251,21 @@ bool has(const struct tree *map, const char *key)
     return tree_get(map, key) != NULL;
 }
 
-struct tree *edit_at(struct tree *t, const char *key)
+static struct tree *edit(struct tree *t, const char *key, enum tree_kind kind)
 {
-    return (struct tree *)tree_get(t, key);
+    struct tree *x = (struct tree *)tree_get(t, key);
+
+    return x && x->kind == kind ? x : NULL;
+}
+
+struct tree *edit_map(struct tree *t, const char *key)
+{
+    return edit(t, key, TREE_MAP);
+}
+
+struct tree *edit_list(struct tree *t, const char *key)
+{
+    return edit(t, key, TREE_LIST);
 }
 
 /* A map without the key; something else, which validation has refused or will refuse, is left alone. */

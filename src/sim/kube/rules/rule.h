@@ -96,7 +96,9 @@ void default_i64(struct arena *a, struct tree *map, const char *key, int64_t val
 void default_count(struct arena *a, struct tree *map, const char *key, int64_t value);   /* absent or 0 */
 void default_bool(struct arena *a, struct tree *map, const char *key, bool value);
 void default_null(struct arena *a, struct tree *map, const char *key);
-struct tree *edit_at(struct tree *t, const char *key); /* tree_get() for editing; also steps into nothing */
+/* tree_get() for editing: NULL unless there is a map, or a list; also steps into nothing. */
+struct tree *edit_map(struct tree *t, const char *key);
+struct tree *edit_list(struct tree *t, const char *key);
 /* What a decoder of the server forgets: nulls, empty lists and strings where the field is left out when empty. Quantities
  * get their canonical form. */
 void compact(struct arena *a, struct tree *obj);

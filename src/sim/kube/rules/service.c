@@ -26,9 +26,11 @@ static bool has_node_ports(const struct tree *spec)
 static void service_defaults(struct arena *a, struct tree *svc)
 {
     compact(a, svc);
-    struct tree *spec = tree_sub(a, svc, "spec"), *ports = edit_at(spec, "ports");
+    struct tree *spec = tree_sub(a, svc, "spec"), *ports = edit_list(spec, "ports");
     if (!spec)
         return;
+    if (is_empty(tree_get(spec, "selector")))
+        tree_drop(spec, STR("selector"));
     default_str(a, spec, "type", "ClusterIP");
     default_str(a, spec, "sessionAffinity", "None");
     if (str_is(tree_str(tree_get(spec, "sessionAffinity")), "ClientIP"))
@@ -52,7 +54,7 @@ static void service_defaults(struct arena *a, struct tree *svc)
         default_str(a, spec, "externalTrafficPolicy", "Cluster");
     if (str_is(type, "LoadBalancer"))
         default_bool(a, spec, "allocateLoadBalancerNodePorts", true);
-    struct tree *ingress = edit_at(edit_at(edit_at(svc, "status"), "loadBalancer"), "ingress");
+    struct tree *ingress = edit_list(edit_map(edit_map(svc, "status"), "loadBalancer"), "ingress");
     for (uint32_t i = 0; i < list_len(ingress); i++)
         if (has(&ingress->items[i], "ip"))
             default_str(a, &ingress->items[i], "ipMode", "VIP");
@@ -170,7 +172,7 @@ static str free_ip(struct arena *a, const struct tree *svc, const struct taken *
 
 static void allocate_ports(struct arena *a, const struct tree *svc, struct tree *spec, struct taken *t)
 {
-    struct tree *ports = edit_at(spec, "ports");
+    struct tree *ports = edit_list(spec, "ports");
     uint32_t at = (uint32_t)(name_hash(svc) % N_NODE_PORTS);
 
     note_ports(t, ports);
@@ -186,7 +188,7 @@ static void allocate_ports(struct arena *a, const struct tree *svc, struct tree 
 
 static void allocate(struct rule_context *c, struct tree *svc)
 {
-    struct tree *spec = edit_at(svc, "spec");
+    struct tree *spec = edit_map(svc, "spec");
     struct taken *t = look_around(c, svc);
 
     if (!spec || str_is(tree_str(tree_get(spec, "type")), "ExternalName"))
@@ -217,7 +219,7 @@ static void service_on_create(struct rule_context *c, struct tree *svc, str *ret
 static void keep_allocated(struct arena *a, struct tree *spec, const struct tree *was)
 {
     static const char *const fields[] = {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"};
-    struct tree *ports = edit_at(spec, "ports");
+    struct tree *ports = edit_list(spec, "ports");
     const struct tree *old_ports = tree_get(was, "ports");
 
     for (size_t i = 0; i < ARRAY_LEN(fields); i++)
@@ -233,7 +235,7 @@ static void drop_unused(struct tree *spec, const struct tree *was)
 {
     static const char *const addresses[] = {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy",
                                             "internalTrafficPolicy"};
-    struct tree *ports = edit_at(spec, "ports");
+    struct tree *ports = edit_list(spec, "ports");
     const struct tree *old_ports = tree_get(was, "ports");
     str type = tree_str(tree_get(spec, "type"));
     bool outside = str_is(type, "NodePort") || str_is(type, "LoadBalancer");
@@ -256,7 +258,7 @@ static void service_on_update(struct rule_context *c, struct tree *svc, const st
     struct tree *spec;
 
     keep_other_half(c, svc, old, ret_denied);
-    spec = edit_at(svc, "spec");
+    spec = edit_map(svc, "spec");
     if (c->sub || !spec)
         return;
     if (!same(tree_get(spec, "type"), tree_at(old, "spec", "type", NULL)))

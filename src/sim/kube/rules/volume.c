@@ -55,7 +55,7 @@ static void pvc_on_create(struct rule_context *c, struct tree *obj, str *ret_den
     struct tree *status = tree_new_map(c->a);
     tree_set_str(c->a, status, "phase", STR("Pending"));
     tree_set(c->a, obj, "status", *status);
-    struct tree *spec = edit_at(obj, "spec");
+    struct tree *spec = edit_map(obj, "spec");
     if (!spec || has(spec, "storageClassName") ||
         tree_at(obj, "metadata", "annotations", "volume.beta.kubernetes.io/storage-class", NULL))
         return;
@@ -164,7 +164,7 @@ static void pv_on_create(struct rule_context *c, struct tree *obj, str *ret_deni
 static void pv_on_update(struct rule_context *c, struct tree *obj, const struct tree *old, str *ret_denied)
 {
     keep_other_half(c, obj, old, ret_denied);
-    struct tree *status = edit_at(obj, "status");
+    struct tree *status = edit_map(obj, "status");
     if (c->sub && status && !same(tree_get(status, "phase"), tree_at(old, "status", "phase", NULL)))
         note_phase(c, status);
 }

@@ -5,11 +5,11 @@
 
 static void default_webhooks(struct arena *a, struct tree *obj, bool mutating)
 {
-    struct tree *list = edit_at(obj, "webhooks");
+    struct tree *list = edit_list(obj, "webhooks");
 
     for (uint32_t i = 0; i < list_len(list); i++) {
-        struct tree *w = &list->items[i], *rules = edit_at(w, "rules");
-        struct tree *service = edit_at(edit_at(w, "clientConfig"), "service");
+        struct tree *w = &list->items[i], *rules = edit_list(w, "rules");
+        struct tree *service = edit_map(edit_map(w, "clientConfig"), "service");
 
         if (w->kind != TREE_MAP)
             continue;

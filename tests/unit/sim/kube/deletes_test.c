@@ -213,9 +213,10 @@ static void namespaces(void **state)
     const struct object *n = server_get(s, "namespaces", "ns1");
     check_str("phase", server_field(s, n, "status.phase"), "\"Terminating\"");
     check_true("closed", !server_create(s, "configmaps", "{metadata: {name: c, namespace: ns1}}"));
-    check_str("refused", server_refusal(s),
-              "403 Forbidden: configmaps \"c\" is forbidden: unable to create new content in namespace ns1 because it is "
-              "being terminated");
+    check_str(
+        "refused", server_refusal(s),
+        "403 Forbidden: configmaps \"c\" is forbidden: unable to create new content in namespace ns1 because it is "
+        "being terminated");
     check_str("cause", s->st.causes[0].reason, "NamespaceTerminating");
     server_settle(s);
     n = server_get(s, "namespaces", "ns1");

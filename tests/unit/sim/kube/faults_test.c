@@ -54,8 +54,8 @@ struct writer {
     uint32_t n_done;
 };
 
-static bool call(struct writer *w, const char *method, const char *name, const char *type, const char *body, int *ret_status,
-                 struct arena *a, str *ret_body)
+static bool call(struct writer *w, const char *method, const char *name, const char *type, const char *body,
+                 int *ret_status, struct arena *a, str *ret_body)
 {
     struct http_header h = {STR("Content-Type"), str_c(type)};
     struct http_response r;
@@ -271,7 +271,8 @@ static void lost_replies(void **state)
 
     (void)state;
     bench_init(&b, 1, &options, &always);
-    const struct stream *s = bench_call(&b, "POST", "/api/v1/namespaces/default/configmaps", NULL, "{\"metadata\":{\"name\":\"a\"}}");
+    const struct stream *s =
+        bench_call(&b, "POST", "/api/v1/namespaces/default/configmaps", NULL, "{\"metadata\":{\"name\":\"a\"}}");
     check_true("no answer", s->broken && s->status == 0);
     check_i64("but done", bench_call(&b, "GET", "/api/v1/namespaces/default/configmaps/a", NULL, NULL)->status, 200);
     bench_fini(&b);

@@ -179,10 +179,12 @@ static void earlier_moments(void **state)
     check_str("a page of then", str_c(list(b, query).text), "a");
     (void)snprintf(query, sizeof(query), "resourceVersion=%llu", (unsigned long long)rv);
     check_str("not older", str_c(list(b, query).text), "b");
-    (void)snprintf(query, sizeof(query), "resourceVersionMatch=NotOlderThan&resourceVersion=%llu", (unsigned long long)rv);
+    (void)snprintf(query, sizeof(query), "resourceVersionMatch=NotOlderThan&resourceVersion=%llu",
+                   (unsigned long long)rv);
     check_str("not older, in words", str_c(list(b, query).text), "b");
     check_str("in the future", str_c(list(b, "resourceVersion=99999").text), "504 Timeout");
-    check_str("exactly in the future", str_c(list(b, "resourceVersionMatch=Exact&resourceVersion=99999").text), "504 Timeout");
+    check_str("exactly in the future", str_c(list(b, "resourceVersionMatch=Exact&resourceVersion=99999").text),
+              "504 Timeout");
     kube_compact(b->kube);
     (void)snprintf(query, sizeof(query), "resourceVersionMatch=Exact&resourceVersion=%llu", (unsigned long long)rv);
     check_str("forgotten", str_c(list(b, query).text), "410 Expired");

@@ -51,7 +51,8 @@ static const struct {
     {"a resource of an unknown group", "GET", "/apis/nope/v1/things", NULL, NULL, 404, NULL},
     {"an unknown version", "GET", "/apis/apps/v2", NULL, NULL, 404, "the server could not find the requested resource"},
     {"an unknown resource", "GET", "/api/v1/nope", NULL, NULL, 404, "the server could not find the requested resource"},
-    {"an unknown subresource", "GET", CM "/a/nope", NULL, NULL, 404, "the server could not find the requested resource"},
+    {"an unknown subresource", "GET", CM "/a/nope", NULL, NULL, 404,
+     "the server could not find the requested resource"},
     {"too long a path", "GET", CM "/a/b/c/d", NULL, NULL, 404, "the server could not find the requested resource"},
     {"a namespaced name without a namespace", "GET", "/api/v1/configmaps/a", NULL, NULL, 404,
      "the server could not find the requested resource"},
@@ -80,18 +81,20 @@ static const struct {
      "only the following media types are accepted: application/json, application/yaml"},
     {"a watch in YAML", "GET", CM "?watch=1", "Accept: application/yaml", NULL, 406,
      "only the following media types are accepted: application/json;stream=watch"},
-    {"metadata of one object, of a list", "GET", CM, "Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
-     NULL, 406, "you requested PartialObjectMetadata, but the requested object is a list (ConfigMapList)"},
+    {"metadata of one object, of a list", "GET", CM,
+     "Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", NULL, 406,
+     "you requested PartialObjectMetadata, but the requested object is a list (ConfigMapList)"},
     {"what to include in a table", "GET", CM "?includeObject=x", TABLE, NULL, 400,
      "Unable to convert to Table as requested: includeObject: Invalid value: \"x\": must be 'Metadata', 'Object', 'None', or "
      "empty"},
 
     {"a limit that is no number", "GET", CM "?limit=x", NULL, NULL, 400,
      "strconv.ParseInt: parsing \"x\": invalid syntax"},
-    {"a token that is none", "GET", CM "?continue=xx", NULL, NULL, 400, "invalid continue token: continue key is not valid"},
+    {"a token that is none", "GET", CM "?continue=xx", NULL, NULL, 400,
+     "invalid continue token: continue key is not valid"},
     {"a token and a version", "GET",
-     CM "?continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJkZWZhdWx0L2EifQ&resourceVersion=1", NULL, NULL, 400,
-     "specifying resource version is not allowed when using continue"},
+     CM "?continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJkZWZhdWx0L2EifQ&resourceVersion=1", NULL, NULL,
+     400, "specifying resource version is not allowed when using continue"},
     {"a version that is no number, in a list", "GET", CM "?resourceVersion=abc", NULL, NULL, 400,
      "invalid resource version: resourceVersion: Invalid value: \"abc\": strconv.ParseUint: parsing \"abc\": invalid syntax"},
     {"a version that is no number, in a watch", "GET", CM "?resourceVersion=abc&watch=1", NULL, NULL, 500,
@@ -110,8 +113,8 @@ static const struct {
     {"initial events without a match", "GET", CM "?watch=1&sendInitialEvents=true", NULL, NULL, 422,
      "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting "
      "resourceVersionMatch to NotOlderThan"},
-    {"initial events with a wrong match", "GET", CM "?watch=1&sendInitialEvents=true&resourceVersionMatch=Exact", NULL, NULL,
-     422,
+    {"initial events with a wrong match", "GET", CM "?watch=1&sendInitialEvents=true&resourceVersionMatch=Exact", NULL,
+     NULL, 422,
      "ListOptions.meta.k8s.io \"\" is invalid: [resourceVersionMatch: Forbidden: sendInitialEvents requires setting "
      "resourceVersionMatch to NotOlderThan, resourceVersionMatch: Unsupported value: \"Exact\": supported values: "
      "\"NotOlderThan\"]"},
@@ -130,7 +133,11 @@ static const struct {
     {"a body of an unknown type", "POST", CM, "Content-Type: text/plain", "{}", 415,
      "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, "
      "application/vnd.kubernetes.protobuf"},
-    {"another kind", "POST", CM, JSON_BODY, "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"a\"}}", 400,
+    {"a body that is no protobuf", "POST", CM, "Content-Type: application/vnd.kubernetes.protobuf", "xx", 400,
+     "the object provided is unrecognized (must be of type ConfigMap): the body does not begin as protobuf of Kubernetes does "
+     "(7878)"},
+    {"another kind", "POST", CM, JSON_BODY, "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"a\"}}",
+     400,
      "Secret in version \"v1\" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown "
      "conversion"},
     {"a kind of another group", "POST", CM, JSON_BODY, "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\"}", 400,
@@ -154,9 +161,11 @@ static const struct {
      "the name of the object (b) does not match the name on the URL (a)"},
     {"updating without a name", "PUT", CM "/a", JSON_BODY, "{\"metadata\":{}}", 400,
      "the name of the object (a based on URL) was undeterminable: name must be provided"},
-    {"updating in another namespace", "PUT", CM "/a", JSON_BODY, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"other\"}}",
-     400, "the namespace of the provided object does not match the namespace sent on the request"},
-    {"updating an old version", "PUT", CM "/a", JSON_BODY, "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}", 409,
+    {"updating in another namespace", "PUT", CM "/a", JSON_BODY,
+     "{\"metadata\":{\"name\":\"a\",\"namespace\":\"other\"}}", 400,
+     "the namespace of the provided object does not match the namespace sent on the request"},
+    {"updating an old version", "PUT", CM "/a", JSON_BODY, "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}",
+     409,
      "Operation cannot be fulfilled on configmaps \"a\": the object has been modified; please apply your changes to the latest "
      "version and try again"},
     {"updating what is not there", "PUT", CM "/nope", JSON_BODY, "{\"metadata\":{\"name\":\"nope\"}}", 404,
@@ -179,14 +188,16 @@ static const struct {
     {"applying another name", "PATCH", CM "/a?fieldManager=x", APPLY,
      "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}", 400,
      "the name of the object (b) does not match the name on the URL (a)"},
-    {"applying something new without a name", "PATCH", CM "/new?fieldManager=x", APPLY, "{apiVersion: v1, kind: ConfigMap}",
-     400, "the name of the object (new based on URL) was undeterminable: name must be provided"},
+    {"applying something new without a name", "PATCH", CM "/new?fieldManager=x", APPLY,
+     "{apiVersion: v1, kind: ConfigMap}", 400,
+     "the name of the object (new based on URL) was undeterminable: name must be provided"},
 
     {"deleting what is not there", "DELETE", CM "/nope", NULL, NULL, 404, "configmaps \"nope\" not found"},
     {"an unknown propagation", "DELETE", CM "/a?propagationPolicy=Foo", NULL, NULL, 422,
      "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: \"Foo\": supported values: "
      "\"Foreground\", \"Background\", \"Orphan\", \"nil\""},
-    {"two propagations", "DELETE", CM "/a", JSON_BODY, "{\"propagationPolicy\":\"Background\",\"orphanDependents\":true}", 422,
+    {"two propagations", "DELETE", CM "/a", JSON_BODY,
+     "{\"propagationPolicy\":\"Background\",\"orphanDependents\":true}", 422,
      "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Invalid value: \"Background\": orphanDependents and "
      "deletionPropagation cannot be both set"},
     {"options of another kind", "DELETE", CM "/a", JSON_BODY, "{\"kind\":\"Foo\",\"apiVersion\":\"v1\"}", 400,
@@ -197,15 +208,16 @@ static const struct {
     {"logs of nobody", "GET", "/api/v1/namespaces/default/pods/nope/log", NULL, NULL, 404, "pods \"nope\" not found"},
     {"a tail that makes no sense", "GET", "/api/v1/namespaces/default/pods/nope/log?tailLines=-1", NULL, NULL, 422,
      "PodLogOptions \"nope\" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0"},
-    {"two beginnings", "GET", "/api/v1/namespaces/default/pods/p/log?sinceSeconds=5&sinceTime=2020-01-01T00:00:00Z", NULL,
-     NULL, 422,
+    {"two beginnings", "GET", "/api/v1/namespaces/default/pods/p/log?sinceSeconds=5&sinceTime=2020-01-01T00:00:00Z",
+     NULL, NULL, 422,
      "PodLogOptions \"p\" is invalid: []: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified"},
     {"a binding to nothing", "POST", "/api/v1/namespaces/default/pods/p/binding", JSON_BODY,
      "{\"metadata\":{\"name\":\"p\"},\"target\":{\"kind\":\"Pod\"}}", 500,
      "[target.kind: Unsupported value: \"Pod\": supported values: \"Node\", \"<empty>\", target.name: Required value]"},
     {"an eviction of another pod", "POST", "/api/v1/namespaces/default/pods/p/eviction", JSON_BODY,
      "{\"metadata\":{\"name\":\"q\"}}", 400, "name in URL does not match name in Eviction object"},
-    {"a review of nothing", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", JSON_BODY, "{\"spec\":{}}", 422,
+    {"a review of nothing", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", JSON_BODY,
+     "{\"spec\":{}}", 422,
      ".authorization.k8s.io \"\" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes "
      "or resourceAttributes must be specified"},
     {"a review of nobody", "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", JSON_BODY,
@@ -213,15 +225,16 @@ static const struct {
      ".authorization.k8s.io \"\" is invalid: spec.user: Invalid value: \"\": at least one of user or group must be specified"},
     {"a review of no token", "POST", "/apis/authentication.k8s.io/v1/tokenreviews", JSON_BODY, "{\"spec\":{}}", 400,
      "token is required for TokenReview in authentication"},
-    {"a token for nobody", "POST", "/api/v1/namespaces/default/serviceaccounts/nope/token", JSON_BODY, "{\"spec\":{}}", 404,
-     "serviceaccounts \"nope\" not found"},
+    {"a token for nobody", "POST", "/api/v1/namespaces/default/serviceaccounts/nope/token", JSON_BODY, "{\"spec\":{}}",
+     404, "serviceaccounts \"nope\" not found"},
 };
 
 static void refuses(void **state)
 {
     struct kube_bench *b = *state;
 
-    check_i64("an object to stumble over", bench_call(b, "POST", CM, JSON_BODY, "{\"metadata\":{\"name\":\"a\"}}")->status, 201);
+    check_i64("an object to stumble over",
+              bench_call(b, "POST", CM, JSON_BODY, "{\"metadata\":{\"name\":\"a\"}}")->status, 201);
     for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
         const char *name = refusals[i].name;
         uint64_t rv = kube_rv(b->kube);
@@ -269,7 +282,8 @@ static void lives(void **state)
     check_true("YAML", str_contains((str){s->body.p, s->body.n}, STR("\nkind: ConfigMap\n")) ||
                            str_starts((str){s->body.p, s->body.n}, STR("kind: ConfigMap\n")));
     s = bench_call(b, "GET", path, "User-Agent: curl/8", NULL);
-    check_true("people get indented text", str_contains((str){s->body.p, s->body.n}, STR("\n  \"kind\": \"ConfigMap\"")));
+    check_true("people get indented text",
+               str_contains((str){s->body.p, s->body.n}, STR("\n  \"kind\": \"ConfigMap\"")));
 
     s = bench_call(b, "DELETE", path, NULL, NULL);
     t = parse(b, "delete", s);
@@ -284,7 +298,8 @@ static void dry_run(void **state)
     struct kube_bench *b = *state;
     uint64_t rv = kube_rv(b->kube);
 
-    check_i64("create", bench_call(b, "POST", CM "?dryRun=All", JSON_BODY, "{\"metadata\":{\"name\":\"a\"}}")->status, 201);
+    check_i64("create", bench_call(b, "POST", CM "?dryRun=All", JSON_BODY, "{\"metadata\":{\"name\":\"a\"}}")->status,
+              201);
     check_u64("nothing happened", kube_rv(b->kube), rv);
     check_i64("not there", bench_call(b, "GET", CM "/a", NULL, NULL)->status, 404);
 }
@@ -319,8 +334,9 @@ static void tables(void **state)
     check_str("object", tree_str(tree_at(&tree_get(t, "rows")->items[0], "object", "kind", NULL)), "ConfigMap");
     t = parse(b, "none", bench_call(b, "GET", CM "?includeObject=None", TABLE, NULL));
     check_true("none", !tree_get(&tree_get(t, "rows")->items[0], "object"));
-    t = parse(b, "metadata", bench_call(b, "GET", CM, "Accept: application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
-                                        NULL));
+    t = parse(
+        b, "metadata",
+        bench_call(b, "GET", CM, "Accept: application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", NULL));
     check_str("metadata alone", tree_str(tree_get(t, "kind")), "PartialObjectMetadataList");
     check_str("metadata alone", tree_str(tree_get(&tree_get(t, "items")->items[0], "kind")), "PartialObjectMetadata");
 }
@@ -413,7 +429,8 @@ static void tokens(void **state)
     check_i64("health is for all", bench_call(&b, "GET", "/healthz", NULL, NULL)->status, 200);
     check_i64("one of us", bench_call(&b, "GET", CM, all, NULL)->status, 200);
 
-    (void)bench_call(&b, "POST", "/api/v1/namespaces/default/serviceaccounts", all, "{\"metadata\":{\"name\":\"bot\"}}");
+    (void)bench_call(&b, "POST", "/api/v1/namespaces/default/serviceaccounts", all,
+                     "{\"metadata\":{\"name\":\"bot\"}}");
     s = bench_call(&b, "POST", "/api/v1/namespaces/default/serviceaccounts/bot/token", all,
                    "{\"spec\":{\"expirationSeconds\":600}}");
     str token = tree_str(tree_at(parse(&b, "token", s), "status", "token", NULL));

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "data/reader.h"
+#include "net/fiber.h"
 #include "support/check.h"
 #include "support/kube_bench.h"
 
@@ -246,13 +247,68 @@ static void tables(void **state)
     bench_close(s);
 }
 
+/* ---- a client that does not read ---- */
+
+struct sleeper {
+    struct kube_bench *b;
+    size_t n_bytes;
+    bool over, broken;
+};
+
+static void sleep_and_read(void *arg)
+{
+    struct sleeper *z = arg;
+    AUTO(arena) struct arena *a = arena_new(0);
+    struct http_request q = {.url = STR(BENCH_URL CM "?watch=1")};
+    struct http_response head;
+    struct err e;
+    str bytes;
+    struct http_stream *s = http_open(z->b->client, &q, a, &head, &e);
+
+    fiber_sleep_us(z->b->client, 600 * INT64_C(1000000));
+    for (;;) {
+        z->broken = !http_read(s, &bytes, &e);
+        if (z->broken || bytes.n == 0)
+            break;
+        z->n_bytes += bytes.n;
+    }
+    http_close(s);
+    z->over = true;
+}
+
+static void slow_readers(void **state)
+{
+    struct kube_bench *b = *state;
+    struct sleeper z = {.b = b};
+    struct sb body = {0};
+
+    make(b, "a", "x");
+    fiber_go(b->client, "sleeper", sleep_and_read, &z);
+    bench_run(b, 10);
+    for (uint32_t i = 0; i < 60; i++) {
+        sb_reset(&body);
+        sb_printf(&body, "{\"data\":{\"k\":\"%u", i);
+        sb_fill(&body, 'x', 400000);
+        sb_c(&body, "\"}}");
+        check_i64("write", bench_call(b, "PATCH", CM "/a", MERGE, sb_cstr(&body))->status, 200);
+    }
+    sb_fini(&body);
+    bench_run(b, 700 * 1000);
+    check_true("cut off", z.over && z.broken);
+    check_true("before 24 MB were waiting for it", z.n_bytes < 18u << 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(beginnings, setup, teardown), cmocka_unit_test_setup_teardown(too_old, setup, teardown),
-        cmocka_unit_test_setup_teardown(not_yet, setup, teardown),    cmocka_unit_test_setup_teardown(selectors, setup, teardown),
-        cmocka_unit_test_setup_teardown(bookmarks, setup, teardown),  cmocka_unit_test_setup_teardown(ends, setup, teardown),
+        cmocka_unit_test_setup_teardown(beginnings, setup, teardown),
+        cmocka_unit_test_setup_teardown(too_old, setup, teardown),
+        cmocka_unit_test_setup_teardown(not_yet, setup, teardown),
+        cmocka_unit_test_setup_teardown(selectors, setup, teardown),
+        cmocka_unit_test_setup_teardown(bookmarks, setup, teardown),
+        cmocka_unit_test_setup_teardown(ends, setup, teardown),
         cmocka_unit_test_setup_teardown(tables, setup, teardown),
+        cmocka_unit_test_setup_teardown(slow_readers, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -249,15 +249,15 @@ static void reaches_any_list(void **state)
         uint32_t n = 0;
         struct status st;
 
-        for (char c = 'a'; c <= 'f'; c++)
+        for (int c = 'a'; c <= 'f'; c++)
             if (rng_below(&rng, 2)) {
                 struct tree *item = tree_push(a, had, *tree_new_map(a));
 
                 tree_set_str(a, item, "name", arena_printf(a, "%c", c));
             }
-        for (char c = 'a'; c <= 'f'; c++)
+        for (int c = 'a'; c <= 'f'; c++)
             if (rng_below(&rng, 2))
-                want[n++] = c;
+                want[n++] = (char)c;
         for (uint32_t i = n; i > 1; i--) {
             uint32_t j = (uint32_t)rng_below(&rng, i);
             char c = want[i - 1];

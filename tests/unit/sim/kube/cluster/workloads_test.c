@@ -121,10 +121,9 @@ static void a_rollout_that_cannot_go_on(void **state)
 
     lab_apply(l, WEB("1", ", progressDeadlineSeconds: 60")); /* no nodes */
     lab_run(l, 30);
-    check_true("in progress", str_starts(lab_condition(l, "deployments", "web", "Progressing"),
-                                         STR("True ReplicaSetUpdated")) ||
-                                  str_starts(lab_condition(l, "deployments", "web", "Progressing"),
-                                             STR("True NewReplicaSetCreated")));
+    check_true("in progress",
+               str_starts(lab_condition(l, "deployments", "web", "Progressing"), STR("True ReplicaSetUpdated")) ||
+                   str_starts(lab_condition(l, "deployments", "web", "Progressing"), STR("True NewReplicaSetCreated")));
     lab_run(l, 60);
     check_true("given up", str_starts(lab_condition(l, "deployments", "web", "Progressing"),
                                       STR("False ProgressDeadlineExceeded: ReplicaSet \"web-")));
