@@ -64,6 +64,26 @@ int64_t cluster_now_ms(const struct cluster *c)
     return world_now_ms(c->w);
 }
 
+/* Leases are written all the time: what is the same for a second is made once. */
+str cluster_micro_time(struct cluster *c)
+{
+    int64_t ms = cluster_now_ms(c), at = ms / 1000;
+    char *text = arena_new_array(c->scratch, char, 28);
+
+    if (at != c->second_at) {
+        str s = time_text(c->scratch, ms);
+
+        memcpy(c->second, s.p, MIN(s.n - 1, sizeof(c->second)));
+        c->second_at = at;
+    }
+    memcpy(text, c->second, 19);
+    memcpy(text + 19, ".000000Z", 8);
+    text[20] = (char)('0' + ms / 100 % 10);
+    text[21] = (char)('0' + ms / 10 % 10);
+    text[22] = (char)('0' + ms % 10);
+    return (str){text, 27};
+}
+
 int64_t cluster_draw_us(struct cluster *c, struct span s, int64_t def_ms)
 {
     if (s.from_ms == 0 && s.to_ms == 0)

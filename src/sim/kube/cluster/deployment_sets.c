@@ -113,28 +113,39 @@ int64_t rollout_available(const struct rollout *r, bool old_only)
 
 /* ---- the set of the current template ---- */
 
-static bool same_template(struct arena *a, const struct tree *mine, const struct tree *theirs)
+/* Maps that are equal but for one key, which either may have. */
+static bool equal_without(const struct tree *x, const struct tree *y, str key)
 {
-    struct tree *x = tree_copy(a, mine), *y = tree_copy(a, theirs);
-    struct tree *lx = tree_path(a, x, "metadata", "labels", NULL), *ly = tree_path(a, y, "metadata", "labels", NULL);
+    uint32_t nx = 0, ny = 0;
 
-    tree_drop(lx, STR(HASH));
-    tree_drop(ly, STR(HASH));
-    return tree_equal(x, y);
+    for (uint32_t i = 0; y && i < y->n; i++)
+        ny += !str_eq(y->keys[i], key);
+    for (uint32_t i = 0; x && i < x->n; i++) {
+        if (str_eq(x->keys[i], key))
+            continue;
+        const struct tree *other = tree_find((struct tree *)y, x->keys[i]);
+        if (!other || !tree_equal(&x->items[i], other))
+            return false;
+        nx++;
+    }
+    return nx == ny;
+}
+
+static bool same_template(const struct tree *x, const struct tree *y)
+{
+    const struct tree *mx = tree_get(x, "metadata"), *my = tree_get(y, "metadata");
+
+    return equal_without(tree_get(mx, "labels"), tree_get(my, "labels"), STR(HASH)) &&
+           equal_without(mx, my, STR("labels")) && equal_without(x, y, STR("metadata"));
 }
 
 static struct replica_set *find_fresh(struct rollout *r)
 {
     const struct tree *template = tree_get(r->s.spec, "template");
 
-    for (uint32_t i = 0; i < r->n; i++) {
-        struct arena_mark m = arena_mark(r->s.a);
-        bool same = same_template(r->s.a, template, tree_at(r->sets[i].t, "spec", "template", NULL));
-
-        arena_rewind(r->s.a, m);
-        if (same)
+    for (uint32_t i = 0; i < r->n; i++)
+        if (same_template(template, tree_at(r->sets[i].t, "spec", "template", NULL)))
             return &r->sets[i];
-    }
     return NULL;
 }
 

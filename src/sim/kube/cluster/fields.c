@@ -29,13 +29,6 @@ str time_text(struct arena *a, int64_t ms)
     return s;
 }
 
-str time_text_micro(struct arena *a, int64_t ms)
-{
-    str whole = time_text(a, ms);
-
-    return arena_printf(a, "%.*s.%03d000Z", (int)whole.n - 1, whole.p, (int)(ms % 1000));
-}
-
 bool list_has(const struct tree *list, str text)
 {
     for (uint32_t i = 0; list && i < list->n; i++)

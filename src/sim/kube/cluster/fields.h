@@ -7,7 +7,6 @@
 int64_t field_i64(const struct tree *t, int64_t absent);
 int64_t field_time(const struct tree *t, int64_t absent); /* RFC 3339, in milliseconds */
 str time_text(struct arena *a, int64_t ms);               /* metav1.Time: whole seconds */
-str time_text_micro(struct arena *a, int64_t ms);         /* metav1.MicroTime */
 bool list_has(const struct tree *list, str text);
 
 /* A number or a percentage of `total` ("25%"), rounded up or down; absent: `absent`. */

@@ -404,13 +404,14 @@ static void on_pod(void *ctx, struct seen *s)
 {
     struct jobs *p = ctx;
 
-    wake_owner(p->q, p->c->kinds.job, seen_object(s));
-    if (s->new &&pods_get(p->c->pods, s->new->uid)->tracked) {
-        const struct owner *owner = controller_of(s->new);
+    const struct pod_entry *e = pods_seen(p->c->pods, s);
+    const struct owner *owner = controller_of(seen_object(s));
 
-        if (!owner || !kube_by_uid(p->c->k, owner->uid))
-            work_add(p->orphans, s->new->uid);
-    }
+    if (!e || (s->new && !(e->news & POD_COUNTS)))
+        return;
+    wake_owner(p->q, p->c->kinds.job, seen_object(s));
+    if (s->new && e->tracked && (!owner || !kube_by_uid(p->c->k, owner->uid)))
+        work_add(p->orphans, s->new->uid);
 }
 
 static void on_orphan(void *ctx, str uid)
@@ -433,7 +434,8 @@ static void on_job(void *ctx, struct seen *s)
     struct jobs *p = ctx;
 
     if (s->new) {
-        key_add(p->q, s->new);
+        if (!is_own_status(p->c, s))
+            key_add(p->q, s->new);
         return;
     }
     const struct pod_group *g = pods_of_owner(p->c->pods, s->old->uid);

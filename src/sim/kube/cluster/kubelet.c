@@ -38,15 +38,12 @@ static void drop(struct kubelets *k, struct kubelet *n)
 
 /* ---- leases ---- */
 
-static void renew(void *ctx)
+static struct tree *lease_of(struct kubelet *n)
 {
-    struct kubelet *n = ctx;
-    struct cluster *c = n->all->c;
-    struct arena *a = cluster_begin(c);
-    struct tree *t = object_new(a, c->kinds.lease, STR(LEASE_NS), n->name);
+    struct arena *a = n->a;
+    struct tree *t = object_new(a, n->all->c->kinds.lease, STR(LEASE_NS), n->name);
     struct tree *owner = tree_push(a, tree_sublist(a, tree_sub(a, t, "metadata"), "ownerReferences"), *tree_new_map(a));
     struct tree *spec = tree_sub(a, t, "spec");
-    struct status st;
 
     tree_set_str(a, owner, "apiVersion", STR("v1"));
     tree_set_str(a, owner, "kind", STR("Node"));
@@ -54,7 +51,19 @@ static void renew(void *ctx)
     tree_set_str(a, owner, "uid", n->uid);
     tree_set_str(a, spec, "holderIdentity", n->name);
     tree_set_i64(a, spec, "leaseDurationSeconds", LEASE_S);
-    tree_set_str(a, spec, "renewTime", time_text_micro(a, cluster_now_ms(c)));
+    tree_set_str(a, spec, "renewTime", STR(""));
+    return t;
+}
+
+static void renew(void *ctx)
+{
+    struct kubelet *n = ctx;
+    struct cluster *c = n->all->c;
+    struct arena *a = cluster_begin(c);
+    struct tree *t = tree_copy(a, n->renewal);
+    struct status st;
+
+    tree_set_str(a, tree_sub(a, t, "spec"), "renewTime", cluster_micro_time(c));
     timer_set(c->w, &n->lease, c->o.lease_renew_ms * 1000);
     if (kube_get(c->k, c->kinds.lease, STR(LEASE_NS), n->name))
         kube_update(c->k, a, c->kinds.lease, NULL, t, NULL, &st);
@@ -206,6 +215,7 @@ static void on_node_ready(void *ctx)
     struct kubelet *n = ctx;
 
     n->state = KUBELET_UP;
+    n->heartbeat.fn = beat;
     beat(n);
     pod_runs_of_node(n->all, n->name);
 }
@@ -216,6 +226,7 @@ static void join(struct kubelet *n, str uid)
 
     n->uid = arena_strdup(n->a, uid);
     n->state = KUBELET_STARTING;
+    n->renewal = lease_of(n);
     n->heartbeat = (struct timer){.fn = on_node_ready, .ctx = n};
     timer_set(c->w, &n->lease, 0);
     timer_set(c->w, &n->heartbeat, cluster_draw_us(c, c->o.node_ready, 1000));

@@ -20,6 +20,7 @@ struct kubelet {
     struct tree *node;        /* BOOTING: the object to be made */
     struct tree *said;        /* conditions that somebody told it to report */
     struct tree *capacity[2]; /* capacity, allocatable, of booted machines */
+    struct tree *renewal;     /* its Lease, but for the time */
 };
 
 struct kubelets {

@@ -2,13 +2,8 @@
  *
  * What is under way with a pod is one pod_run: the next step and when it is due. It is made up again from the pod's status when the
  * cluster starts. A pod whose machine has no power stays as it is. */
-#include "model/duration.h"
 #include "sim/kube/cluster/fields.h"
 #include "sim/kube/cluster/kubelet.h"
-
-#define RUN_FOR "sim.karpenter.sh/run-for"     /* how long its containers run before they exit; a Go duration */
-#define EXIT_CODE "sim.karpenter.sh/exit-code" /* … and with what; 0 when absent */
-#define JOB_RUN_MS 5000                        /* pods of Jobs without the annotation */
 
 enum step { STEP_BEGIN, STEP_START, STEP_EXIT, STEP_STOP, STEP_NONE };
 
@@ -289,7 +284,7 @@ static void review_gates(struct kubelet *n, const struct pod_entry *e, struct ar
     const struct tree *spec = tree_get(t, "spec");
     bool open = closed_gate(spec, status).n == 0;
 
-    if (open == e->ready || !tree_get(spec, "readinessGates"))
+    if (open == e->ready)
         return;
     running_conditions(a, status, spec, time_text(a, cluster_now_ms(c)));
     cluster_update(c, c->kinds.pod, "status", t);
@@ -297,43 +292,26 @@ static void review_gates(struct kubelet *n, const struct pod_entry *e, struct ar
 
 /* ---- when ---- */
 
-/* After how long its containers exit by themselves; negative: never. */
-static int64_t run_ms(const struct tree *t, const struct object *o)
+static int64_t stop_us(struct kubelets *k, const struct pod_entry *e)
 {
-    const struct owner *owner = controller_of(o);
-    str text = tree_str(tree_at(t, "metadata", "annotations", RUN_FOR, NULL));
-    struct err e;
-    int64_t ns;
-
-    if (str_is(tree_str(tree_at(t, "spec", "restartPolicy", NULL)), "Always"))
-        return -1;
-    if (text.n && duration_parse(text, &ns, &e) && ns >= 0)
-        return ns / 1000000;
-    return owner && str_is(owner->kind, "Job") ? JOB_RUN_MS : -1;
-}
-
-static int64_t stop_us(struct kubelets *k, const struct tree *t, const struct pod_entry *e)
-{
-    int64_t grace_s = field_i64(tree_at(t, "metadata", "deletionGracePeriodSeconds", NULL), 30);
     int64_t us = e->phase == POD_RUNNING ? cluster_draw_us(k->c, k->c->o.pod_stop, 200) : 0;
 
-    return MIN(us, sat_mul(grace_s, 1000000));
+    return MIN(us, sat_mul(e->grace_s, 1000000));
 }
 
-static void plan_step(struct kubelets *k, struct pod_run *r, const struct pod_entry *e, const struct tree *t)
+static void plan_step(struct kubelets *k, struct pod_run *r, const struct pod_entry *e)
 {
-    int64_t now_us = world_mono_us(k->c->w), ran_ms = e->started_ms ? cluster_now_ms(k->c) - e->started_ms : 0, ms;
+    int64_t ran_ms = e->started_ms ? cluster_now_ms(k->c) - e->started_ms : 0;
 
-    r->due_us = now_us;
+    r->due_us = world_mono_us(k->c->w);
     if (e->o->deleted_ms) {
         r->step = STEP_STOP;
-        r->due_us += stop_us(k, t, e);
+        r->due_us += stop_us(k, e);
     } else if (pod_is_over(e)) {
         r->step = STEP_NONE;
     } else if (e->phase == POD_RUNNING) {
-        ms = run_ms(t, e->o);
-        r->step = ms < 0 ? STEP_NONE : STEP_EXIT;
-        r->due_us += ms < 0 ? 0 : (int64_t)((double)MAX(ms - ran_ms, 0) * 1000 / k->c->o.speed);
+        r->step = e->run_ms < 0 ? STEP_NONE : STEP_EXIT;
+        r->due_us += (int64_t)((double)MAX(e->run_ms - ran_ms, 0) * 1000 / k->c->o.speed);
     } else if (e->started_ms == 0) {
         r->step = STEP_BEGIN;
     } else {
@@ -342,10 +320,8 @@ static void plan_step(struct kubelets *k, struct pod_run *r, const struct pod_en
     }
 }
 
-static void take_step(struct kubelet *n, enum step step, struct pod_entry *e, const struct tree *t, struct arena *a)
+static void take_step(struct kubelet *n, enum step step, struct pod_entry *e, struct arena *a)
 {
-    int64_t code = 0;
-
     switch (step) {
     case STEP_BEGIN:
         begin(n, e, a);
@@ -354,23 +330,31 @@ static void take_step(struct kubelet *n, enum step step, struct pod_entry *e, co
         run(n, e, a);
         break;
     case STEP_EXIT:
-        if (!str_to_i64(tree_str(tree_at(t, "metadata", "annotations", EXIT_CODE, NULL)), &code))
-            code = 0;
-        finish(n, e, code, a);
+        finish(n, e, e->exit_code, a);
         break;
     case STEP_STOP:
         end(n, e, a);
         break;
     case STEP_NONE:
-        if (e->phase == POD_RUNNING)
+        if (e->phase == POD_RUNNING && e->has_gates)
             review_gates(n, e, a);
         break;
     }
 }
 
-static bool may_start(const struct kubelet *n, const struct tree *t)
+static struct pod_run *run_of(struct kubelets *k, const struct pod_entry *e)
 {
-    return n->state == KUBELET_UP || tree_is_true(tree_at(t, "spec", "hostNetwork", NULL));
+    struct pod_run *r = table_get(&k->containers, e->uid);
+
+    if (!r) {
+        r = xmalloc(sizeof(*r) + e->uid.n);
+        *r = (struct pod_run){.uid = {memcpy(r + 1, e->uid.p, e->uid.n), e->uid.n}};
+        table_put(&k->containers, r);
+        plan_step(k, r, e);
+    } else if ((e->o->deleted_ms != 0) != (r->step == STEP_STOP)) {
+        plan_step(k, r, e);
+    }
+    return r;
 }
 
 static void on_work(void *ctx, str uid)
@@ -381,20 +365,9 @@ static void on_work(void *ctx, str uid)
 
     if (!n)
         return;
-    struct arena *a = cluster_begin(k->c);
-    const struct tree *t = kube_tree(a, e->o);
-    struct pod_run *r = table_get(&k->containers, uid);
-    if (!r) {
-        r = xmalloc(sizeof(*r) + uid.n);
-        *r = (struct pod_run){.uid = {memcpy(r + 1, uid.p, uid.n), uid.n}};
-        table_put(&k->containers, r);
-        plan_step(k, r, e, t);
-    } else if ((e->o->deleted_ms != 0) != (r->step == STEP_STOP)) {
-        plan_step(k, r, e, t);
-    }
-    if ((r->step == STEP_BEGIN || r->step == STEP_START) && !may_start(n, t))
+    struct pod_run *r = run_of(k, e);
+    if ((r->step == STEP_BEGIN || r->step == STEP_START) && n->state != KUBELET_UP && !e->host_network)
         return; /* looked at again when the node is ready */
-
     int64_t wait_us = r->due_us - world_mono_us(k->c->w);
     if (wait_us > 0) {
         work_add_after(k->pods, uid, wait_us);
@@ -402,12 +375,12 @@ static void on_work(void *ctx, str uid)
     }
     /* The pod may be gone after the step, and the run with it. */
     enum step step = r->step;
-    take_step(n, step, e, t, a);
+    take_step(n, step, e, cluster_begin(k->c));
     r = table_get(&k->containers, uid);
     e = pods_get(k->c->pods, uid);
     if (!r || !e || step == STEP_NONE || step == STEP_STOP)
         return;
-    plan_step(k, r, e, kube_tree(a, e->o));
+    plan_step(k, r, e);
     if (r->step != STEP_NONE && r->step != step)
         work_add_after(k->pods, uid, MAX(r->due_us - world_mono_us(k->c->w), 0));
 }
@@ -426,7 +399,7 @@ static void on_pod(void *ctx, struct seen *s)
     /* Most changes of a running pod are the kubelet's own: only those that ask something of it wake it. */
     const struct pod_run *r = table_get(&k->containers, e->uid);
     bool stopping = s->new->deleted_ms && (!r || r->step != STEP_STOP);
-    if (!r || stopping || (r->step == STEP_NONE && !e->ready && e->phase == POD_RUNNING))
+    if (!r || stopping || (r->step == STEP_NONE && e->has_gates))
         work_add(k->pods, e->uid);
 }
 

@@ -23,6 +23,9 @@ struct cluster {
     struct cluster_options o;
     struct kinds kinds;
     struct arena *scratch;
+    char second[32]; /* the current one as text, without its end */
+    int64_t second_at;
+    const struct kind *quiet; /* whose status is being written by its own controller */
     struct pods *pods;
     VEC(struct sight *) sights;
     struct kubelets *kubelets;
@@ -63,6 +66,7 @@ static inline const struct object *seen_object(const struct seen *s)
 /* At the start of every piece of work; the arena is empty. */
 struct arena *cluster_begin(struct cluster *c);
 int64_t cluster_now_ms(const struct cluster *c);
+str cluster_micro_time(struct cluster *c); /* now, as a metav1.MicroTime; until the next cluster_begin() */
 int64_t cluster_draw_us(struct cluster *c, struct span s, int64_t def_ms); /* divided by speed */
 
 /* "ns/name", the key of work queues; a name alone for kinds without namespace. */

@@ -102,7 +102,8 @@ static void on_budget(void *ctx, struct seen *s)
     const struct budget *had = table_get(&p->by_key, b->key);
 
     if (s->new &&had && had->generation == b->generation && s->old &&str_eq(s->old->uid, s->new->uid)) {
-        work_add(p->q, b->key); /* just its status: evictions write there too */
+        if (!is_own_status(p->c, s)) /* evictions write there too */
+            work_add(p->q, b->key);
         budget_free(b);
         return;
     }
@@ -121,7 +122,10 @@ static void on_pod(void *ctx, struct seen *s)
 {
     struct budgets *p = ctx;
     const struct object *o = seen_object(s);
+    const struct pod_entry *e = pods_seen(p->c->pods, s);
 
+    if (s->new && !(e->news & POD_COUNTS))
+        return;
     for (uint32_t i = 0; i < p->list.n; i++) {
         struct budget *b = p->list.v[i];
 

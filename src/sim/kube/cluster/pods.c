@@ -2,11 +2,17 @@
  * it is now. */
 #include "sim/kube/cluster/pods.h"
 
+#include "model/duration.h"
 #include "sim/kube/cluster/fields.h"
 #include "sim/kube/cluster/parts.h"
 
+#define RUN_FOR "sim.karpenter.sh/run-for"     /* how long a pod's containers run before they exit; a Go duration */
+#define EXIT_CODE "sim.karpenter.sh/exit-code" /* … and with what; 0 when absent */
+#define JOB_RUN_MS 5000                        /* pods of Jobs without the annotation */
+
 struct pods {
     struct table by_uid, owners, nodes;
+    struct pod_entry *gone; /* by the last change */
 };
 
 const struct owner *controller_of(const struct object *o)
@@ -51,7 +57,17 @@ const struct pod_group *pods_without_owner(const struct pods *p, str ns)
 
 str pod_node(const struct pod_entry *e)
 {
-    return e->by_node.group ? e->by_node.group->key : (str){0};
+    if (e->by_node.group)
+        return e->by_node.group->key;
+    for (uint32_t i = 0; i < e->o->n_fields; i++) /* gone, or without a node */
+        if (str_is(e->o->fields[i].key, "spec.nodeName"))
+            return e->o->fields[i].value;
+    return (str){0};
+}
+
+const struct pod_entry *pods_seen(const struct pods *p, const struct seen *s)
+{
+    return s->new ? pods_get(p, s->new->uid) : p->gone;
 }
 
 /* ---- groups ---- */
@@ -151,6 +167,42 @@ static bool same_labels(const struct object *a, const struct object *b)
     return true;
 }
 
+static int64_t run_ms_of(const struct tree *t, const struct object *o)
+{
+    const struct owner *owner = controller_of(o);
+    str text = tree_str(tree_at(t, "metadata", "annotations", RUN_FOR, NULL));
+    struct err e;
+    int64_t ns;
+
+    if (str_is(tree_str(tree_at(t, "spec", "restartPolicy", NULL)), "Always"))
+        return -1;
+    if (text.n && duration_parse(text, &ns, &e) && ns >= 0)
+        return ns / 1000000;
+    return owner && str_is(owner->kind, "Job") ? JOB_RUN_MS : -1;
+}
+
+static bool has_claims(const struct tree *volumes)
+{
+    for (uint32_t i = 0; volumes && i < volumes->n; i++)
+        if (tree_get(&volumes->items[i], "persistentVolumeClaim") || tree_get(&volumes->items[i], "ephemeral"))
+            return true;
+    return false;
+}
+
+static void decode_spec(struct pod_entry *e, const struct tree *t)
+{
+    const struct tree *spec = tree_get(t, "spec"), *annotations = tree_at(t, "metadata", "annotations", NULL);
+
+    e->host_network = tree_is_true(tree_get(spec, "hostNetwork"));
+    e->has_claims = has_claims(tree_get(spec, "volumes"));
+    e->has_gates = tree_get(spec, "readinessGates") != NULL;
+    e->run_ms = run_ms_of(t, e->o);
+    if (!str_to_i64(tree_str(tree_get(annotations, EXIT_CODE)), &e->exit_code))
+        e->exit_code = 0;
+    if (!str_to_i64(tree_str(tree_get(annotations, "controller.kubernetes.io/pod-deletion-cost")), &e->cost))
+        e->cost = 0;
+}
+
 static void decode(struct pod_entry *e, const struct tree *t)
 {
     const struct tree *meta = tree_get(t, "metadata"), *status = tree_get(t, "status");
@@ -161,10 +213,84 @@ static void decode(struct pod_entry *e, const struct tree *t)
     e->ready_since_ms = field_time(tree_get(ready, "lastTransitionTime"), 0);
     e->started_ms = field_time(tree_get(status, "startTime"), 0);
     e->restarts = restarts_of(status);
-    if (!str_to_i64(tree_str(tree_at(meta, "annotations", "controller.kubernetes.io/pod-deletion-cost", NULL)),
-                    &e->cost))
-        e->cost = 0;
+    e->generation = field_i64(tree_get(meta, "generation"), 0);
+    e->grace_s = field_i64(tree_get(meta, "deletionGracePeriodSeconds"), 30);
     e->tracked = list_has(tree_get(meta, "finalizers"), STR("batch.kubernetes.io/job-tracking"));
+    decode_spec(e, t);
+}
+
+static str nomination(const struct object *o)
+{
+    for (uint32_t i = 0; i < o->n_fields; i++)
+        if (str_is(o->fields[i].key, "status.nominatedNodeName"))
+            return o->fields[i].value;
+    return (str){0};
+}
+
+static unsigned news_of(const struct pod_entry *was, const struct pod_entry *is, bool new_owner, bool new_node)
+{
+    return (was->phase != is->phase ? POD_PHASE : 0u) | (was->ready != is->ready ? POD_READINESS : 0u) |
+           (was->o->deleted_ms != is->o->deleted_ms ? POD_LEAVES : 0u) |
+           (!same_labels(was->o, is->o) ? POD_LABELS : 0u) | (was->generation != is->generation ? POD_SPEC : 0u) |
+           (was->tracked != is->tracked ? POD_TRACKING : 0u) |
+           (!str_eq(nomination(was->o), nomination(is->o)) ? POD_NOMINATION : 0u) | (new_owner ? POD_OWNER : 0u) |
+           (new_node ? POD_NODE : 0u);
+}
+
+static void take_out(struct pods *p, str uid)
+{
+    struct pod_entry *e = table_take(&p->by_uid, uid);
+
+    if (!e)
+        return;
+    leave(&p->owners, e, true);
+    leave(&p->nodes, e, false);
+    p->gone = e;
+}
+
+static void on_pod(void *ctx, struct seen *s)
+{
+    struct pods *p = ctx;
+
+    if (p->gone) {
+        object_unref(p->gone->o);
+        free(p->gone);
+        p->gone = NULL;
+    }
+    if (s->old && (!s->new || !str_eq(s->old->uid, s->new->uid)))
+        take_out(p, s->old->uid);
+    if (!s->new)
+        return;
+    struct pod_entry *e = table_get(&p->by_uid, s->new->uid);
+    bool is_new = !e;
+    if (is_new) {
+        e = new_keyed(sizeof(*e), s->new->uid);
+        table_put(&p->by_uid, e);
+    }
+    struct pod_entry was = *e;
+    e->o = s->new;
+    object_ref(e->o);
+    decode(e, seen_tree(s));
+
+    char buf[256];
+    const struct owner *owner = controller_of(e->o);
+    str node = tree_str(tree_at(seen_tree(s), "spec", "nodeName", NULL));
+    join(&p->owners, e, true, owner ? owner->uid : orphans_key(buf, sizeof(buf), e->o->ns));
+    join(&p->nodes, e, false, node);
+    e->scheduled = node.n > 0;
+    e->news =
+        is_new ? POD_IS_NEW : news_of(&was, e, was.by_owner.group != e->by_owner.group, was.scheduled != e->scheduled);
+    e->relabelled |= (e->news & (POD_IS_NEW | POD_LABELS)) != 0;
+    if (was.o)
+        object_unref(was.o);
+}
+
+struct pods *pods_new(struct cluster *c)
+{
+    struct pods *p = xcalloc(1, sizeof(*p));
+
+    see(c, c->kinds.pod, on_pod, p);
+    return p;
 }
 
 static void release_entry(void *ctx, void *entry)
@@ -178,55 +304,12 @@ static void release_entry(void *ctx, void *entry)
     free(e);
 }
 
-static void forget(struct pods *p, str uid)
-{
-    struct pod_entry *e = table_take(&p->by_uid, uid);
-
-    if (e)
-        release_entry(p, e);
-}
-
-static void on_pod(void *ctx, struct seen *s)
-{
-    struct pods *p = ctx;
-
-    if (s->old && (!s->new || !str_eq(s->old->uid, s->new->uid)))
-        forget(p, s->old->uid);
-    if (!s->new)
-        return;
-    struct pod_entry *e = table_get(&p->by_uid, s->new->uid);
-    if (!e) {
-        e = new_keyed(sizeof(*e), s->new->uid);
-        table_put(&p->by_uid, e);
-        e->relabelled = true;
-    } else {
-        e->relabelled |= !same_labels(e->o, s->new);
-        object_unref(e->o);
-    }
-    e->o = s->new;
-    object_ref(e->o);
-    decode(e, seen_tree(s));
-
-    char buf[256];
-    const struct owner *owner = controller_of(e->o);
-    str node = tree_str(tree_at(seen_tree(s), "spec", "nodeName", NULL));
-    join(&p->owners, e, true, owner ? owner->uid : orphans_key(buf, sizeof(buf), e->o->ns));
-    join(&p->nodes, e, false, node);
-    e->scheduled = node.n > 0;
-}
-
-struct pods *pods_new(struct cluster *c)
-{
-    struct pods *p = xcalloc(1, sizeof(*p));
-
-    see(c, c->kinds.pod, on_pod, p);
-    return p;
-}
-
 void pods_free(struct pods *p)
 {
     if (!p)
         return;
+    if (p->gone)
+        release_entry(p, p->gone);
     table_drain(&p->by_uid, release_entry, p);
     table_fini(&p->owners);
     table_fini(&p->nodes);

@@ -12,6 +12,22 @@ struct cluster;
 
 enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN };
 
+/* What the last change of a pod changed. */
+enum pod_news {
+    POD_IS_NEW = 1 << 0,
+    POD_PHASE = 1 << 1,
+    POD_READINESS = 1 << 2,
+    POD_LEAVES = 1 << 3, /* deletion was asked for */
+    POD_LABELS = 1 << 4,
+    POD_OWNER = 1 << 5,
+    POD_NODE = 1 << 6,
+    POD_SPEC = 1 << 7,
+    POD_TRACKING = 1 << 8,
+    POD_NOMINATION = 1 << 9,
+};
+/* What controllers of workloads count. */
+#define POD_COUNTS (POD_IS_NEW | POD_PHASE | POD_READINESS | POD_LEAVES | POD_LABELS | POD_OWNER | POD_TRACKING)
+
 struct pod_group;
 
 struct pod_link {
@@ -22,15 +38,21 @@ struct pod_link {
 struct pod_entry {
     str uid;                /* first: the key */
     const struct object *o; /* the current revision, referenced */
+    unsigned news;          /* enum pod_news of the last change */
     enum pod_phase phase;
     bool ready;
-    bool scheduled;         /* has a node */
-    bool relabelled;        /* since its owner last looked; owner's */
-    bool tracked;           /* has the finalizer of Jobs */
-    int64_t ready_since_ms; /* of the Ready condition, while it is true */
-    int64_t started_ms;     /* status.startTime; 0: none */
-    int64_t cost;           /* annotation pod-deletion-cost */
-    int32_t restarts;       /* of the container with the most */
+    bool scheduled;                           /* has a node */
+    bool relabelled;                          /* since its owner last looked; owner's */
+    bool tracked;                             /* has the finalizer of Jobs */
+    bool host_network, has_claims, has_gates; /* gates: of readiness */
+    int64_t ready_since_ms;                   /* of the Ready condition, while it is true */
+    int64_t started_ms;                       /* status.startTime; 0: none */
+    int64_t cost;                             /* annotation pod-deletion-cost */
+    int32_t restarts;                         /* of the container with the most */
+    int64_t generation;
+    int64_t grace_s; /* metadata.deletionGracePeriodSeconds, while it is being deleted */
+    int64_t run_ms;  /* after how long its containers exit by themselves; negative: never */
+    int64_t exit_code;
     struct pod_link by_owner, by_node;
 };
 
@@ -44,6 +66,9 @@ struct pods *pods_new(struct cluster *c);
 void pods_free(struct pods *p);
 
 struct pod_entry *pods_get(const struct pods *p, str uid);
+/* The pod of a change: as it is now, or as it was when it is gone; good until the subscriber returns. */
+struct seen;
+const struct pod_entry *pods_seen(const struct pods *p, const struct seen *s);
 /* NULL when there is none. The group may go when its last pod does. */
 const struct pod_group *pods_of_owner(const struct pods *p, str uid);
 const struct pod_group *pods_of_node(const struct pods *p, str node);

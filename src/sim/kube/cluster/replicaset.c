@@ -105,11 +105,18 @@ struct counts {
     int64_t next_ms; /* when a pod becomes available; 0: none */
 };
 
+/* Both are mostly in the same order. */
 static bool has_labels(const struct object *o, const struct tree *labels)
 {
-    for (uint32_t i = 0; labels && i < labels->n; i++)
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; labels && i < labels->n; i++, at++) {
+        if (at < o->n_labels && str_eq(o->labels[at].key, labels->keys[i]) &&
+            str_eq(o->labels[at].value, tree_str(&labels->items[i])))
+            continue;
         if (!str_eq(object_label(o, labels->keys[i]), tree_str(&labels->items[i])))
             return false;
+    }
     return true;
 }
 
@@ -217,7 +224,7 @@ static void on_set(void *ctx, struct seen *s)
 {
     struct replica_sets *p = ctx;
 
-    if (s->new)
+    if (s->new && !is_own_status(p->c, s))
         key_add(p->q, s->new);
 }
 

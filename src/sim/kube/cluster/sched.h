@@ -27,7 +27,8 @@ enum sched_news {                       /* what a change may be good for: who wa
 };
 
 unsigned sched_node(struct sched *s, str name, const struct tree *node);
-unsigned sched_pod(struct sched *s, str uid, const struct tree *pod);
+/* reshaped: what the pod asks for, or its labels, may have changed. */
+unsigned sched_pod(struct sched *s, str uid, const struct tree *pod, bool reshaped);
 unsigned sched_namespace(struct sched *s, str name, const struct tree *namespace_);
 unsigned sched_claim(struct sched *s, str ns, str name, const struct tree *claim);
 unsigned sched_volume(struct sched *s, str name, const struct tree *volume);
@@ -45,6 +46,7 @@ struct pod_queueing { /* how it stands in the queue */
     str nominated; /* status.nominatedNodeName as decided here */
 };
 
+str sched_where(const struct sched *s, str uid); /* the node it is on, or named before; empty: none */
 bool sched_queueing(const struct sched *s, str uid, struct pod_queueing *ret); /* false: no such pod */
 
 /* For every node, by the order of their arrival: whether a daemon's pod may be there: its node affinity fits, the taints of either

@@ -349,7 +349,7 @@ static struct spod *pod_new(struct sched *s, str uid)
     return p;
 }
 
-unsigned sched_pod(struct sched *s, str uid, const struct tree *t)
+unsigned sched_pod(struct sched *s, str uid, const struct tree *t, bool reshaped)
 {
     struct spod *p = table_get(&s->pods, uid);
 
@@ -359,7 +359,7 @@ unsigned sched_pod(struct sched *s, str uid, const struct tree *t)
     bool is_new = !p;
     if (is_new)
         p = pod_new(s, uid);
-    struct shape *shape = pod_shape(s, t);
+    struct shape *shape = is_new || reshaped ? pod_shape(s, t) : p->shape;
     bool leaving = tree_get(tree_get(t, "metadata"), "deletionTimestamp") != NULL, over = phase_is_over(t);
     sym fixed = decode_sym(s, tree_at(t, "spec", "nodeName", NULL));
     uint32_t was_on = p->node;
@@ -373,14 +373,14 @@ unsigned sched_pod(struct sched *s, str uid, const struct tree *t)
         bool relabelled = p->shape && shape->labels.v != p->shape->labels.v;
 
         pod_place(s, p, NONE);
-        if (p->shape)
+        if (p->shape && (is_new || reshaped))
             shape_unref(s, p->shape);
         p->shape = shape;
         p->leaving = leaving;
         p->over = over;
         if (was_on != NONE)
             news |= NEWS_ROOM | (relabelled ? NEWS_PLACED : 0);
-    } else {
+    } else if (reshaped) {
         shape_unref(s, shape);
     }
     p->started_ms = time_of(tree_at(t, "status", "startTime", NULL));
@@ -393,6 +393,15 @@ unsigned sched_pod(struct sched *s, str uid, const struct tree *t)
     if (p->node != NONE && was_on == NONE)
         news |= NEWS_PLACED;
     return news;
+}
+
+str sched_where(const struct sched *s, str uid)
+{
+    const struct spod *p = table_get(&s->pods, uid);
+
+    if (!p)
+        return (str){0};
+    return sym_str(s->syms, p->node != NONE ? s->nodes.v[p->node].name : p->fixed);
 }
 
 bool sched_queueing(const struct sched *s, str uid, struct pod_queueing *ret)

@@ -392,28 +392,6 @@ static void enqueue(struct scheduler *p, str uid, int32_t priority)
     enter(p, w, PLACE_ACTIVE, 0);
 }
 
-static bool same_fields(const struct object *a, const struct object *b)
-{
-    if (a->n_fields != b->n_fields || a->n_labels != b->n_labels)
-        return false;
-    for (uint32_t i = 0; i < a->n_fields; i++)
-        if (!str_eq(a->fields[i].value, b->fields[i].value))
-            return false;
-    for (uint32_t i = 0; i < a->n_labels; i++)
-        if (!str_eq(a->labels[i].key, b->labels[i].key) || !str_eq(a->labels[i].value, b->labels[i].value))
-            return false;
-    return true;
-}
-
-/* Most changes of pods that have a node are reports of their kubelet: nothing that the scheduler asks about. */
-static bool is_report(struct seen *s)
-{
-    return s->old && s->new &&str_eq(s->old->uid, s->new->uid) &&
-           s->old->deleted_ms == s->new->deleted_ms &&same_fields(s->old, s->new) &&
-           s->change &&field_i64(tree_at(change_old(s->change), "metadata", "generation", NULL), 0) ==
-               field_i64(tree_at(seen_tree(s), "metadata", "generation", NULL), 0);
-}
-
 /* Decided, but not written: whoever waits for its volumes stays in the queue. */
 static bool still_binding(const struct scheduler *p, const struct wanting *w, const struct object *o)
 {
@@ -424,26 +402,26 @@ static void on_pod(void *ctx, struct seen *s)
 {
     struct scheduler *p = ctx;
     struct pod_queueing q;
-    unsigned news = 0;
 
     if (s->old && (!s->new || !str_eq(s->new->uid, s->old->uid))) {
-        const struct tree *t = s->change ? change_old(s->change) : NULL;
+        str node = sched_where(p->core, s->old->uid);
 
         forget(p, s->old->uid);
-        news = sched_pod(p->core, s->old->uid, NULL);
-        tell(p, news, tree_str(tree_at(t, "spec", "nodeName", NULL)));
+        tell(p, sched_pod(p->core, s->old->uid, NULL, true), node);
     }
-    if (!s->new || is_report(s))
+    const struct pod_entry *e = pods_seen(p->c->pods, s);
+    unsigned reshaped = POD_IS_NEW | POD_LABELS | POD_SPEC;
+    if (!s->new || !(e->news & (reshaped | POD_PHASE | POD_LEAVES | POD_NODE | POD_NOMINATION)))
+        return; /* gone, or a report of its kubelet: nothing that the scheduler asks about */
+    uint32_t shape = sched_shape(p->core, e->uid);
+    unsigned news = sched_pod(p->core, e->uid, seen_tree(s), (e->news & reshaped) != 0);
+    tell(p, news, sched_where(p->core, e->uid));
+    if (!p->decides || !sched_queueing(p->core, e->uid, &q))
         return;
-    uint32_t shape = sched_shape(p->core, s->new->uid);
-    news = sched_pod(p->core, s->new->uid, seen_tree(s));
-    tell(p, news, tree_str(tree_at(seen_tree(s), "spec", "nodeName", NULL)));
-    if (!p->decides || !sched_queueing(p->core, s->new->uid, &q))
-        return;
-    struct wanting *w = table_get(&p->by_uid, s->new->uid);
+    struct wanting *w = table_get(&p->by_uid, e->uid);
     if (q.wants == POD_WANTS_NODE && !w)
-        enqueue(p, s->new->uid, q.priority);
-    else if (q.wants == POD_WANTS_NODE && w->place == PLACE_PARKED && shape != sched_shape(p->core, w->uid))
+        enqueue(p, e->uid, q.priority);
+    else if (q.wants == POD_WANTS_NODE && w->place == PLACE_PARKED && shape != sched_shape(p->core, e->uid))
         wake(p, w);
     else if (q.wants != POD_WANTS_NODE && w && !still_binding(p, w, s->new))
         forget(p, w->uid);

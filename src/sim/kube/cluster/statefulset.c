@@ -331,7 +331,7 @@ static void on_set(void *ctx, struct seen *s)
 {
     struct stateful_sets *p = ctx;
 
-    if (s->new)
+    if (s->new && !is_own_status(p->c, s))
         key_add(p->q, s->new);
 }
 

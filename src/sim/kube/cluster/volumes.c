@@ -97,6 +97,8 @@ static void bind_claim(struct subject *s, const struct object *pv)
     tree_set_str(a, annotations, "pv.kubernetes.io/bind-completed", STR("yes"));
     if (chosen)
         tree_set_str(a, annotations, BOUND_BY, STR("yes"));
+    if (!tree_at(volume, "metadata", "annotations", "pv.kubernetes.io/provisioned-by", NULL))
+        tree_drop(annotations, STR("volume.kubernetes.io/selected-node")); /* only those who make volumes ask for it */
     cluster_update(s->c, s->c->kinds.claim, NULL, tree_copy(a, s->t));
     tree_set_str(a, s->status, "phase", STR("Bound"));
     tree_set(a, s->status, "accessModes", *tree_copy(a, tree_at(volume, "spec", "accessModes", NULL)));

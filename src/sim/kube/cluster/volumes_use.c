@@ -199,10 +199,10 @@ static void look_at(struct volumes *p, const struct tree *pod, int64_t after_us)
 static void on_pod(void *ctx, struct seen *s)
 {
     struct volumes *p = ctx;
-    bool gone = !s->new;
+    const struct pod_entry *e = pods_seen(p->c->pods, s);
 
-    if (gone || !s->old || !pods_get(p->c->pods, s->new->uid)->ready)
-        look_at(p, seen_tree(s), gone ? DETACH_US : 0);
+    if (e && e->has_claims && (!s->new || e->news &(POD_IS_NEW | POD_NODE | POD_PHASE)))
+        look_at(p, seen_tree(s), s->new ? 0 : DETACH_US);
 }
 
 void volume_uses_init(struct volumes *p)

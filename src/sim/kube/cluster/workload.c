@@ -22,20 +22,22 @@ void subject_end(struct subject *s)
     object_unref(s->o);
 }
 
+/* A write to the status takes the rest from what is there, so the rest need not be sent; metadata must be. */
 bool subject_write_status(struct subject *s)
 {
     const struct object *now = kube_get(s->c->k, s->o->kind, s->o->ns, s->o->name);
-    struct tree *t;
+    struct tree *t = tree_new_map(s->a);
 
     if (!now || !str_eq(now->uid, s->o->uid))
         return false;
-    if (now->rv == s->o->rv) {
-        t = s->t;
-    } else { /* written in the meantime, by ourselves */
-        t = kube_tree(s->a, now);
-        tree_set(s->a, t, "status", *s->status);
-    }
-    return cluster_update(s->c, s->o->kind, "status", tree_copy(s->a, t));
+    const struct tree *from =
+        now->rv == s->o->rv ? s->t : kube_tree(s->a, now); /* we may have written in the meantime */
+    tree_set(s->a, t, "metadata", *tree_copy(s->a, tree_get(from, "metadata")));
+    tree_set(s->a, t, "status", *s->status);
+    s->c->quiet = s->o->kind;
+    bool ok = cluster_update(s->c, s->o->kind, "status", t);
+    s->c->quiet = NULL;
+    return ok;
 }
 
 void status_count(struct subject *s, const char *key, int64_t n)
@@ -185,12 +187,16 @@ static void add_to(void *ctx, const struct object *o)
 
 void wake_owners(struct cluster *c, struct work *q, const struct kind *kind, const struct seen *pod)
 {
+    const struct pod_entry *e = pods_seen(c->pods, pod);
+
+    if (pod->new && !(e->news & POD_COUNTS))
+        return; /* nothing that anybody counts */
     if (pod->old)
         wake_owner(q, kind, pod->old);
     if (!pod->new)
         return;
     if (controller_of(pod->new))
         wake_owner(q, kind, pod->new);
-    else if (!pod->old || controller_of(pod->old) || pods_get(c->pods, pod->new->uid)->relabelled)
+    else if (e->news & (POD_IS_NEW | POD_OWNER | POD_LABELS))
         kube_each(c->k, kind, pod->new->ns, add_to, q);
 }

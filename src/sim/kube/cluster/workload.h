@@ -18,7 +18,14 @@ struct subject {
 /* false: there is none. Otherwise ends with subject_end(). */
 bool subject_begin(struct subject *s, struct cluster *c, const struct kind *kind, str key);
 void subject_end(struct subject *s);
-bool subject_write_status(struct subject *s);                     /* s->status as it is now */
+/* s->status as it is now. The controller of the kind knows its own hand: is_own_status() is true when the change is seen. */
+bool subject_write_status(struct subject *s);
+
+static inline bool is_own_status(const struct cluster *c, const struct seen *s)
+{
+    return s->new && s->new->kind == c->quiet;
+}
+
 void status_count(struct subject *s, const char *key, int64_t n); /* absent when 0 */
 
 /* Takes over pods without owner that match spec.selector, lets go of owned ones that no longer do. The pods are then those of
