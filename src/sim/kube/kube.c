@@ -117,9 +117,10 @@ const struct tree *change_new(const struct change *c)
 static void tell(struct kube *k, const struct object *old, const struct object *new)
 {
     const struct kind *kind = new ? new->kind : old->kind;
-    struct change_trees trees = {0};
+    struct change_trees trees = {.new = k->hint};
     struct change c = {.kube = k, .old = old, .new = new, .trees = &trees};
 
+    k->hint = NULL;
     k->telling = true;
     for (uint32_t i = 0; i < k->subscribers.n; i++)
         if (!k->subscribers.v[i].kind || k->subscribers.v[i].kind == kind)

@@ -156,6 +156,7 @@ struct kube {
     VEC(struct subscriber) subscribers;
     uint64_t rv;
     bool telling; /* subscribers are being told: nobody may write */
+    struct tree *hint; /* the new tree of the change that is about to be told, when the writer has it */
     struct arena *trees;
     struct draft draft;
     const struct object *lent; /* an answer that the store does not hold: of a dry run or a removal */

@@ -269,6 +269,7 @@ bool write_create(struct write *w)
     const struct object *o = draft_keep(&k->draft);
     if (is_dry(w))
         return answer(w, kube_lend(k, o));
+    k->hint = w->obj;
     kube_commit(k, NULL, o);
     return answer(w, o);
 }
@@ -416,6 +417,7 @@ static bool finish_update(struct write *w, const struct object *old, const struc
         kube_commit_removal(k, old);
         return answer(w, kube_lend(k, o));
     }
+    k->hint = w->obj;
     kube_commit(k, old, o);
     return answer(w, o);
 }
@@ -447,6 +449,7 @@ const struct object *write_revision(struct kube *k, struct arena *a, const struc
     if (draft_equals(&k->draft, old))
         return old;
     const struct object *o = draft_keep(&k->draft);
+    k->hint = obj;
     kube_commit(k, old, o);
     return o;
 }

@@ -182,7 +182,7 @@ void cluster_event(struct cluster *c, const struct object *about, const char *co
     char text[1024];
     va_list ap;
 
-    if (c->o.no_events)
+    if (c->o.lean)
         return;
     va_start(ap, fmt);
     int n = vsnprintf(text, sizeof(text), fmt, ap);

@@ -197,8 +197,10 @@ static void sync(struct rollout *r)
         rollout_status(r);
         return;
     }
-    if (rollout_paused_condition(r))
-        return; /* the write brings the next look */
+    if (rollout_paused_condition(r)) {
+        key_add(r->q, r->s.o);
+        return;
+    }
     if (r->paused || resized(r)) {
         if (!rollout_fresh(r, false))
             return;
@@ -230,7 +232,7 @@ static void on_deployment(void *ctx, struct seen *s)
 {
     struct deployments *p = ctx;
 
-    if (s->new)
+    if (s->new && !is_own_status(p->c, s))
         key_add(p->q, s->new);
 }
 

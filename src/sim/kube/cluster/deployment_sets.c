@@ -6,6 +6,7 @@
 #define DESIRED "deployment.kubernetes.io/desired-replicas"
 #define MAX_REPLICAS "deployment.kubernetes.io/max-replicas"
 #define HASH "pod-template-hash"
+#define RETRY_US 5000000ll
 
 /* ---- reading ---- */
 
@@ -251,8 +252,10 @@ static bool refresh(struct rollout *r)
     if (rollout_has_deadline(r) && !cond_find(tree_get(r->s.status, "conditions"), STR("Progressing"))) {
         rollout_progress(r, STR("True"), STR("FoundNewReplicaSet"),
                          arena_printf(a, "Found new replica set \"" STR_FMT "\"", STR_ARG(rs->o->name)));
-        wrote |= subject_write_status(&r->s);
+        subject_write_status(&r->s);
     }
+    if (wrote)
+        key_add(r->q, r->s.o);
     return !wrote;
 }
 
@@ -305,12 +308,14 @@ static bool create_fresh(struct rollout *r)
     if (!kube_create(s->c->k, s->a, s->c->kinds.replica_set, new_set(r, hash), &o, &st)) {
         if (str_is(str_c(st.reason), "AlreadyExists")) {
             tree_set_i64(s->a, s->status, "collisionCount", collisions + 1);
+            key_add(r->q, s->o);
         } else {
             str text = arena_printf(s->a, "Failed to create new replica set \"" STR_FMT "-" STR_FMT "\": " STR_FMT,
                                     STR_ARG(s->o->name), STR_ARG(hash), STR_ARG(st.message));
 
             if (rollout_has_deadline(r))
                 rollout_progress(r, STR("False"), STR("ReplicaSetCreateError"), text);
+            key_add_name_after(r->q, s->o->ns, s->o->name, RETRY_US);
             cluster_event(s->c, s->o, "deployment-controller", "Warning", "ReplicaSetCreateError", STR_FMT,
                           STR_ARG(text));
         }

@@ -202,6 +202,13 @@ static void events_of_start(struct cluster *c, const struct object *o, const str
     }
 }
 
+static void set_host(struct kubelet *n, struct arena *a, struct tree *status, str now)
+{
+    tree_set_str(a, status, "hostIP", n->ip);
+    tree_set_str(a, tree_push(a, tree_sublist(a, status, "hostIPs"), *tree_new_map(a)), "ip", n->ip);
+    tree_set_str(a, status, "startTime", now);
+}
+
 static void begin(struct kubelet *n, const struct pod_entry *e, struct arena *a)
 {
     struct cluster *c = n->all->c;
@@ -212,9 +219,7 @@ static void begin(struct kubelet *n, const struct pod_entry *e, struct arena *a)
 
     waiting_conditions(a, status, spec, now);
     tree_set_str(a, status, "phase", STR("Pending"));
-    tree_set_str(a, status, "hostIP", n->ip);
-    tree_set_str(a, tree_push(a, tree_sublist(a, status, "hostIPs"), *tree_new_map(a)), "ip", n->ip);
-    tree_set_str(a, status, "startTime", now);
+    set_host(n, a, status, now);
     paint_all(
         a, status, spec,
         &(struct painting){.init_why = "PodInitializing", .why = has_init ? "PodInitializing" : "ContainerCreating"});
@@ -228,6 +233,8 @@ static void run(struct kubelet *n, const struct pod_entry *e, struct arena *a)
     const struct tree *spec = tree_get(t, "spec");
     str now = time_text(a, cluster_now_ms(c));
 
+    if (e->started_ms == 0)
+        set_host(n, a, status, now);
     if (tree_str(tree_get(status, "podIP")).n == 0) {
         uint32_t i = ++n->all->n_ips;
         str ip = tree_is_true(tree_get(spec, "hostNetwork"))
@@ -312,7 +319,7 @@ static void plan_step(struct kubelets *k, struct pod_run *r, const struct pod_en
     } else if (e->phase == POD_RUNNING) {
         r->step = e->run_ms < 0 ? STEP_NONE : STEP_EXIT;
         r->due_us += (int64_t)((double)MAX(e->run_ms - ran_ms, 0) * 1000 / k->c->o.speed);
-    } else if (e->started_ms == 0) {
+    } else if (e->started_ms == 0 && !k->c->o.lean) {
         r->step = STEP_BEGIN;
     } else {
         r->step = STEP_START;
