@@ -205,15 +205,10 @@ static bool set_sizes(const struct rollout *r, struct tree *annotations)
            changed;
 }
 
-/* The Deployment carries the revision of its newest set. */
+/* The Deployment carries the revision of its newest set; the annotation is written together with the status. */
 static bool set_own_revision(struct rollout *r, str revision)
 {
-    struct subject *s = &r->s;
-    struct tree *annotations = tree_path(s->a, s->t, "metadata", "annotations", NULL);
-
-    if (!put_text(s->a, annotations, STR(REVISION), revision))
-        return false;
-    return cluster_update(s->c, s->c->kinds.deployment, NULL, tree_copy(s->a, s->t));
+    return put_text(r->s.a, tree_path(r->s.a, r->s.t, "metadata", "annotations", NULL), STR(REVISION), revision);
 }
 
 static bool refresh(struct rollout *r)
@@ -232,13 +227,13 @@ static bool refresh(struct rollout *r)
         cluster_update(r->s.c, r->s.c->kinds.replica_set, NULL, tree_copy(a, rs->t));
         return false;
     }
-    bool wrote = set_own_revision(r, tree_str(tree_get(annotations, REVISION)));
+    changed = set_own_revision(r, tree_str(tree_get(annotations, REVISION)));
     if (rollout_has_deadline(r) && !cond_find(tree_get(r->s.status, "conditions"), STR("Progressing"))) {
         rollout_progress(r, STR("True"), STR("FoundNewReplicaSet"),
                          arena_printf(a, "Found new replica set \"" STR_FMT "\"", STR_ARG(rs->o->name)));
-        wrote |= subject_write_status(&r->s);
+        changed = true;
     }
-    return !wrote;
+    return !changed || !subject_write_status(&r->s);
 }
 
 /* How large the set of the current template should be now. */
