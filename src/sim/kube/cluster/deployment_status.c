@@ -74,15 +74,14 @@ static void set_counts(struct rollout *r)
     cond_set(s->a, tree_sublist(s->a, s->status, "conditions"), &cond, s->now);
 }
 
-static bool timed_out(struct rollout *r, const struct tree *cond, int64_t *ret_left_ms)
+static bool timed_out(const struct rollout *r, const struct tree *cond)
 {
     str reason = tree_str(tree_get(cond, "reason"));
     int64_t since_ms = field_time(tree_get(cond, "lastUpdateTime"), r->s.now_ms);
 
-    *ret_left_ms = since_ms + r->deadline_s * 1000 - r->s.now_ms;
     if (!cond || str_is(reason, "NewReplicaSetAvailable"))
         return false;
-    return str_is(reason, "ProgressDeadlineExceeded") || *ret_left_ms < 0;
+    return str_is(reason, "ProgressDeadlineExceeded") || since_ms + r->deadline_s * 1000 < r->s.now_ms;
 }
 
 static str who(const struct rollout *r, const char *what)
@@ -93,11 +92,21 @@ static str who(const struct rollout *r, const char *what)
                         STR_ARG(set ? r->fresh->o->name : r->s.o->name), what);
 }
 
+/* Nothing may happen until then, and that is what has to be noticed. */
+static void wait_for_deadline(struct rollout *r, const struct tree *cond)
+{
+    str reason = tree_str(tree_get(cond, "reason"));
+    int64_t since_ms = field_time(tree_get(cond, "lastUpdateTime"), r->s.now_ms);
+
+    if (cond && !str_is(reason, "NewReplicaSetAvailable") && !str_is(reason, "ProgressDeadlineExceeded"))
+        key_add_name_after(r->q, r->s.o->ns, r->s.o->name,
+                           (since_ms + r->deadline_s * 1000 - r->s.now_ms + 1000) * 1000);
+}
+
 static void judge_progress(struct rollout *r, const struct before *b)
 {
     struct tree *conditions = tree_sublist(r->s.a, r->s.status, "conditions");
     struct tree *cond = (struct tree *)cond_find(conditions, STR("Progressing"));
-    int64_t left_ms;
 
     if (!rollout_has_deadline(r)) {
         cond_drop(conditions, STR("Progressing"));
@@ -117,11 +126,10 @@ static void judge_progress(struct rollout *r, const struct before *b)
         cond_drop(conditions, STR("Progressing"));
         rollout_progress(r, STR("True"), STR("ReplicaSetUpdated"), who(r, "is progressing."));
         tree_set_str(r->s.a, (struct tree *)cond_find(conditions, STR("Progressing")), "lastTransitionTime", since);
-    } else if (timed_out(r, cond, &left_ms)) {
+    } else if (timed_out(r, cond)) {
         rollout_progress(r, STR("False"), STR("ProgressDeadlineExceeded"), who(r, "has timed out progressing."));
-    } else if (cond) {
-        key_add_name_after(r->q, r->s.o->ns, r->s.o->name, (left_ms + 1000) * 1000);
     }
+    wait_for_deadline(r, cond_find(conditions, STR("Progressing")));
 }
 
 static void judge_failure(struct rollout *r)
