@@ -149,12 +149,21 @@ void packer_run(struct packer *k);
 
 /* queue.c */
 void turns_build(struct packer *k);                                    /* every pod of the problem gets its turn */
-bool turn_before(const struct packer *k, uint32_t a, uint32_t b);      /* in the queue */
 void queue_start(struct packer *k, const uint32_t *turns, uint32_t n); /* see packer.round */
 bool queue_pop(struct packer *k, uint32_t *ret_pod);
 void queue_push(struct packer *k, uint32_t pod);
 /* Takes the next pod off the queue if it would go where `turn` went, and has not been tried before. */
 bool queue_next_like(struct packer *k, uint32_t turn, uint32_t *ret_pod);
+
+bool late_turn_before(const struct packer *k, uint32_t a, uint32_t b);
+
+/* In the queue. */
+static inline bool turn_before(const struct packer *k, uint32_t a, uint32_t b)
+{
+    if (!k->late || (!bit_test(k->late, a) && !bit_test(k->late, b)))
+        return a < b;
+    return late_turn_before(k, a, b);
+}
 
 /* The i-th turn of the round. */
 static inline uint32_t round_turn(const struct packer *k, uint32_t i)

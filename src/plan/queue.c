@@ -22,12 +22,9 @@ static inline bool before(const struct queued *x, const struct queued *y, const 
 
 SORT_DEFINE(sort_by_all, struct queued, before)
 
-bool turn_before(const struct packer *k, uint32_t a, uint32_t b)
+bool late_turn_before(const struct packer *k, uint32_t a, uint32_t b)
 {
     const struct snapshot *s = k->p.snap;
-
-    if (!k->late || (!bit_test(k->late, a) && !bit_test(k->late, b)))
-        return a < b;
     uint32_t x = k->p.shapes.v[k->shape_of[a]].size_rank, y = k->p.shapes.v[k->shape_of[b]].size_rank;
     struct queued p = {s->pods[k->pod_of[a]].uid_key, s->pods[k->pod_of[a]].created_ms, k->pod_of[a], 0},
                   q = {s->pods[k->pod_of[b]].uid_key, s->pods[k->pod_of[b]].created_ms, k->pod_of[b], 0};

@@ -129,7 +129,7 @@ static bool has_namespace(const struct topo_group *g, sym ns)
 }
 
 /* Groups that count the pod because they select it. */
-static void count_selecting(struct topology *t, uint32_t pod, const struct lclass *c, uint32_t node, int change)
+static inline void count_selecting(struct topology *t, uint32_t pod, const struct lclass *c, uint32_t node, int change)
 {
     if (t->p->snap->pods[pod].terminating)
         return;

@@ -5,7 +5,7 @@
 
 #define GAUGES_MAX 4096      /* of all families together, but for one of each */
 #define FAMILY_GAUGES_MAX 64 /* a family with more sizes has every so many-th of them */
-#define SLACK_ENOUGH 8       /* slots that a gauge may gain before the proof is gone: no better one is looked for */
+#define LASTS_ENOUGH 4       /* largest pods that may leave before a proof is gone: no better one is looked for */
 
 /* cpu and memory; that every pod takes one of the node's pods goes without saying. */
 enum { SIZE_DIMS = 2 };
@@ -20,7 +20,8 @@ typedef VEC(struct priced_row) price_list;
 struct family {
     uint32_t variant;    /* of one of its shapes */
     uint32_t first, n;   /* gauges, by cpu from small to large */
-    struct size least;   /* no pod of it asks for less */
+    struct size least;   /* no pod of it asks for less … */
+    struct size most;    /* … nor for more, of any resource */
     price_list floor[2]; /* [1]: without nodes that spot nodes cannot be replaced with */
     bool priced;
     uint32_t asked; /* the last proof that looked at it */
@@ -29,6 +30,7 @@ struct family {
 struct gauge {
     struct size size;
     int64_t slots;
+    int64_t step; /* slots that are gained when the largest pod of the family leaves its node */
 };
 
 struct id_list {
@@ -97,13 +99,24 @@ static void find_families(struct whatif *w, struct gauges *g)
         if (f == MAP_NONE) {
             f = g->families.n;
             u64map_put(&ix, key, f);
-            vec_push(&g->families, (struct family){.variant = sh->variant, .least = size});
+            vec_push(&g->families, (struct family){.variant = sh->variant, .least = size, .most = size});
         }
-        for (int d = 0; d < SIZE_DIMS; d++)
+        for (int d = 0; d < SIZE_DIMS; d++) {
             g->families.v[f].least.v[d] = MIN(g->families.v[f].least.v[d], size.v[d]);
+            g->families.v[f].most.v[d] = MAX(g->families.v[f].most.v[d], size.v[d]);
+        }
         g->family_of[i] = f;
     }
     u64map_fini(&ix);
+}
+
+static int64_t step_of(const struct size *most, const struct size *s)
+{
+    int64_t n = INT64_MAX;
+
+    for (int d = 0; d < SIZE_DIMS; d++)
+        n = s->v[d] > 0 ? MIN(n, most->v[d] / s->v[d]) : n;
+    return n == INT64_MAX ? 1 : n; /* pods that ask for nothing take one of the node's pods each */
 }
 
 /* The different sizes of a family, or as many of them as there may be gauges. */
@@ -122,8 +135,11 @@ static void choose_gauges(struct whatif *w, struct gauges *g, uint32_t family, u
             sizes.v[n++] = sizes.v[i];
     f->first = g->v.n;
     f->n = MIN(n, most);
-    for (uint32_t i = 0; i < f->n; i++)
-        vec_push(&g->v, (struct gauge){.size = sizes.v[(size_t)i * n / f->n]});
+    for (uint32_t i = 0; i < f->n; i++) {
+        const struct size *x = &sizes.v[(size_t)i * n / f->n];
+
+        vec_push(&g->v, (struct gauge){.size = *x, .step = step_of(&f->most, x)});
+    }
     vec_fini(&sizes);
 }
 
@@ -421,9 +437,10 @@ static void order_memory(struct gauges *g, const struct size *least)
 
 /* How many of the node's `n` pods of this size may leave, from `from` on, so that those that stay still need a node that
  * costs no less; below `from`: not even so many. The largest leave first, whatever resource is looked at. */
-static int64_t may_leave(struct gauges *g, const struct size *least, int64_t n, int64_t from, const price_list *l,
+static int64_t may_leave(struct gauges *g, const struct gauge *x, int64_t n, int64_t from, const price_list *l,
                          double price)
 {
+    const struct size *least = &x->size;
     int64_t left[DIM_FIXED] = {0, 0, n * 1000}, gone = 0;
     uint32_t cpu = 0; /* pods are in the order of cpu already */
 
@@ -431,7 +448,7 @@ static int64_t may_leave(struct gauges *g, const struct size *least, int64_t n, 
     for (uint32_t i = 0; i < g->pods.n; i++)
         for (int d = 0; d < SIZE_DIMS && size_covers(&g->pods.v[i], least); d++)
             left[d] = sat_add(left[d], g->pods.v[i].v[d]);
-    for (; gone < n && gone <= from + SLACK_ENOUGH; gone++) {
+    for (; gone < n && gone <= from + LASTS_ENOUGH * x->step; gone++) {
         if (gone >= from && least_price(l, left) < price)
             break;
         while (!size_covers(&g->pods.v[cpu], least))
@@ -454,22 +471,33 @@ static bool admits(const struct whatif *w, uint32_t bin, uint32_t family)
     return false;
 }
 
-/* Improves on `slack`, the slots that the gauge of the best proof so far may gain. */
-static void try_family(struct whatif *w, uint32_t family, uint32_t bin, const struct whatif_price *p, int64_t *slack,
-                       struct whatif_hold *ret)
+/* The best proof so far, and how long it lasts: in slots that its gauge may gain, of which a pod frees up to a step. */
+struct proof {
+    struct whatif_hold hold;
+    int64_t slack, step;
+};
+
+static bool lasts_longer(const struct proof *a, const struct proof *b)
+{
+    return sat_mul(a->slack + 1, b->step) > sat_mul(b->slack + 1, a->step);
+}
+
+static void try_family(struct whatif *w, uint32_t family, uint32_t bin, const struct whatif_price *p,
+                       struct proof *best)
 {
     struct gauges *g = w->gauges;
     const struct family *f = &g->families.v[family];
     const price_list *floor = &f->floor[p->spot];
     const struct bin *own = admits(w, bin, family) ? &w->k.bins.v[bin] : NULL;
 
-    for (uint32_t i = f->first; i < f->first + f->n && *slack < SLACK_ENOUGH; i++) {
+    for (uint32_t i = f->first; i < f->first + f->n && best->slack < LASTS_ENOUGH * best->step; i++) {
         const struct gauge *x = &g->v.v[i];
         int64_t n = 0, others = x->slots - (own ? slots_at(own, &x->size) : 0);
 
         for (uint32_t k = 0; k < g->pods.n; k++)
             n += size_covers(&g->pods.v[k], &x->size);
-        if (n - 1 - others <= *slack)
+        struct proof found = {.slack = n - 1 - others, .step = x->step};
+        if (!lasts_longer(&found, best))
             continue;
         int64_t leave = n - 1;
         if (p->max_claims > 1) {
@@ -477,12 +505,12 @@ static void try_family(struct whatif *w, uint32_t family, uint32_t bin, const st
 
             leave = least_price(floor, one) >= p->price ? leave : -1;
         } else if (floor->n) {
-            leave = may_leave(g, &x->size, n, others, floor, p->price);
+            leave = may_leave(g, x, n, others, floor, p->price);
         }
-        if (leave - others <= *slack)
-            continue;
-        *slack = leave - others;
-        *ret = (struct whatif_hold){i, leave + x->slots - others};
+        found.slack = leave - others;
+        found.hold = (struct whatif_hold){i, leave + x->slots - others};
+        if (lasts_longer(&found, best))
+            *best = found;
     }
 }
 
@@ -490,10 +518,10 @@ bool whatif_hold(struct whatif *w, uint32_t node, const struct whatif_price *p, 
 {
     struct gauges *g = w->gauges;
     const struct turn_list *l = &w->on_node[node];
-    int64_t slack = -1;
+    struct proof best = {.slack = -1, .step = 1};
 
     g->asked++;
-    for (uint32_t i = 0; i < l->n && slack < SLACK_ENOUGH; i++) {
+    for (uint32_t i = 0; i < l->n && best.slack < LASTS_ENOUGH * best.step; i++) {
         uint32_t family = g->family_of[w->k.shape_of[l->v[i]]];
         struct family *f = family == NONE ? NULL : &g->families.v[family];
 
@@ -506,9 +534,10 @@ bool whatif_hold(struct whatif *w, uint32_t node, const struct whatif_price *p, 
         for (uint32_t k = i; k < l->n; k++)
             if (g->family_of[w->k.shape_of[l->v[k]]] == family)
                 vec_push(&g->pods, size_of(&w->k.p.shapes.v[w->k.shape_of[l->v[k]]]));
-        try_family(w, family, w->bin_of_node[node], p, &slack, ret);
+        try_family(w, family, w->bin_of_node[node], p, &best);
     }
-    return slack >= 0;
+    *ret = best.hold;
+    return best.slack >= 0;
 }
 
 /* --- start and end ---------------------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include "disrupt/standing.h"
 #include "prop.h"
 
-#define ROUNDS 25
+#define ROUNDS 15
 #define SPARE 6 /* numbers for pods that come before others have gone */
 
 struct watching {

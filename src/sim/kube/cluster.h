@@ -21,7 +21,7 @@ struct cluster_options {
     int64_t lease_renew_ms; /* 0: 10 s */
     int64_t node_grace_ms;  /* without a lease: NotReady; 0: 40 s */
     bool no_scheduler, no_workloads;
-    bool lean;                   /* for long simulations: nobody records events, pods start in one step */
+    bool lean;             /* for long simulations: nobody records events, pods start in one step */
     bool container_events; /* Pulled, Created, Started and Killing, as kubelets record them for `kubectl describe` */
     const char *kubelet_version; /* NULL: "v1.36.3" */
     const char *root_ca;         /* PEM, for the ConfigMap kube-root-ca.crt of every namespace; NULL: it is empty */

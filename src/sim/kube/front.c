@@ -114,7 +114,7 @@ bool refuse_path(struct request *r, struct status *st)
     return status_bad_request(r->a, st, 404, "the server could not find the requested resource");
 }
 
-static bool method_is(const struct request *r, const char *method)
+bool request_is(const struct request *r, const char *method)
 {
     return strcmp(r->x->method, method) == 0;
 }
@@ -130,25 +130,25 @@ static handler_fn collection_handler(const struct request *r)
     const struct kind *k = r->route.kind;
     bool in_place = !k->namespaced || r->route.ns.n;
 
-    if (method_is(r, "GET"))
+    if (request_is(r, "GET"))
         return is_watch(r) ? serve_watch : serve_list;
-    if (method_is(r, "POST") && in_place)
+    if (request_is(r, "POST") && in_place)
         return serve_create;
     /* quirk: a Namespace can only be deleted by name */
-    if (method_is(r, "DELETE") && in_place && !(k->group.n == 0 && str_is(k->plural, "namespaces")))
+    if (request_is(r, "DELETE") && in_place && !(k->group.n == 0 && str_is(k->plural, "namespaces")))
         return serve_delete_all;
     return refuse_method;
 }
 
 static handler_fn object_handler(const struct request *r)
 {
-    if (method_is(r, "GET"))
+    if (request_is(r, "GET"))
         return is_watch(r) ? serve_watch : serve_get;
-    if (method_is(r, "PUT"))
+    if (request_is(r, "PUT"))
         return serve_update;
-    if (method_is(r, "PATCH"))
+    if (request_is(r, "PATCH"))
         return serve_patch;
-    if (method_is(r, "DELETE") && r->route.sub.n == 0)
+    if (request_is(r, "DELETE") && r->route.sub.n == 0)
         return serve_delete;
     return refuse_method;
 }
@@ -158,7 +158,7 @@ static handler_fn resource_handler(const struct request *r)
     const struct route *t = &r->route;
 
     if (t->virt)
-        return method_is(r, "POST") ? t->virt->create : refuse_method;
+        return request_is(r, "POST") ? t->virt->create : refuse_method;
     if (t->name.n == 0)
         return collection_handler(r);
     if (t->sub.n && !(t->kind->has_status && str_is(t->sub, "status")))

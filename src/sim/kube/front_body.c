@@ -196,8 +196,7 @@ static bool check_custom(struct request *r, const struct tree *obj, const struct
         struct causes c = {.a = r->a};
         struct kind said = {.group = k->group, .name = name};
 
-        cause_invalid(&c, STR("kind"), arena_printf(r->a, "\"" STR_FMT "\"", STR_ARG(name)), "must be " STR_FMT,
-                      STR_ARG(k->name));
+        cause_invalid(&c, STR("kind"), json_of(r->a, name), "must be " STR_FMT, STR_ARG(k->name));
         (void)status_invalid(r->a, st, &said, tree_str(tree_at(obj, "metadata", "name", NULL)), &c);
         causes_fini(&c);
         return false;
@@ -272,20 +271,19 @@ bool body_other(struct request *r, str api_version, const char *kind, struct tre
 
 bool body_patch(struct request *r, enum patch_kind how, struct tree **ret, struct status *st)
 {
-    enum tree_kind want = how == PATCH_JSON ? TREE_LIST : TREE_MAP;
     str why;
 
     if (!parse(r, how == PATCH_APPLY, ret, &why))
         return status_bad_request(
             r->a, st, 400, how == PATCH_APPLY ? "error decoding YAML: " STR_FMT : "error decoding patch: " STR_FMT,
             STR_ARG(why));
-    if (how == PATCH_APPLY && (*ret)->kind == TREE_NULL)
-        *ret = tree_new_map(r->a);
-    if ((*ret)->kind != want)
-        return status_bad_request(r->a, st, 400, "error decoding patch: json: cannot unmarshal %s into %s",
-                                  tree_kind_name((*ret)->kind), tree_kind_name(want));
     if (how != PATCH_APPLY)
-        return true;
+        return true; /* what it may look like is the patch's own affair */
+    if ((*ret)->kind == TREE_NULL)
+        *ret = tree_new_map(r->a);
+    if ((*ret)->kind != TREE_MAP)
+        return status_bad_request(r->a, st, 400, "error decoding patch: json: cannot unmarshal %s into %s",
+                                  tree_kind_name((*ret)->kind), tree_kind_name(TREE_MAP));
 
     const struct kind *k = r->route.kind;
     bool scale = str_is(r->route.sub, "scale");

@@ -72,6 +72,7 @@ struct request {
 };
 
 str request_header(const struct request *r, const char *name);
+bool request_is(const struct request *r, const char *method);
 struct user user_admin(void); /* who knows the server's own token */
 
 /* ---- the state of a front ---- */
@@ -118,6 +119,7 @@ bool query_write(struct request *r, const char *options, bool apply, struct writ
 /* DeleteOptions: from the body (or a part of it), or from the query when body is NULL. */
 bool query_delete(struct request *r, const struct tree *body, struct delete_options *ret, struct write_options *ret_w,
                   struct status *st);
+str json_of(struct arena *a, str s); /* as a JSON string, for causes */
 /* true when there are no causes; else 'KIND.meta.k8s.io "" is invalid: …'. Frees the causes. */
 bool query_invalid(struct request *r, const char *kind, struct causes *c, struct status *st);
 
@@ -198,7 +200,6 @@ struct page {
 bool reply_list(struct request *r, const struct page *p, struct status *st);
 bool list_selector(struct request *r, const struct selector **ret, struct status *st);
 bool query_rv(struct request *r, uint64_t *ret, struct status *st); /* resourceVersion; 0 when absent */
-bool status_too_large_rv(struct arena *a, struct status *st, uint64_t rv, uint64_t now);
 
 /* ---- the others ---- */
 

@@ -11,18 +11,6 @@
 
 /* ---- resource versions ---- */
 
-bool status_too_large_rv(struct arena *a, struct status *st, uint64_t rv, uint64_t now)
-{
-    static const struct cause why = {STR_INIT("ResourceVersionTooLarge"), STR_INIT("Too large resource version"), {0}};
-
-    (void)status_bad_request(a, st, 504, "Timeout: Too large resource version: %llu, current: %llu",
-                             (unsigned long long)rv, (unsigned long long)now);
-    st->causes = &why;
-    st->n_causes = 1;
-    st->retry_after_s = 1;
-    return false;
-}
-
 static bool rv_parse(str s, uint64_t *ret)
 {
     int64_t v;
@@ -115,8 +103,7 @@ static bool check_options(struct request *r, struct status *st)
     if (match.n && query_get(r, "continue").n)
         cause_forbidden(&c, field, "resourceVersionMatch is forbidden for continue");
     if (match.n && !str_is(match, "Exact") && !str_is(match, "NotOlderThan"))
-        cause_not_supported(&c, field, arena_printf(r->a, "\"" STR_FMT "\"", STR_ARG(match)),
-                            "supported values: \"Exact\", \"NotOlderThan\", \"\"");
+        cause_not_supported(&c, field, json_of(r->a, match), "supported values: \"Exact\", \"NotOlderThan\", \"\"");
     if (str_is(match, "Exact") && str_is(rv, "0"))
         cause_forbidden(&c, field, "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
     return query_invalid(r, "ListOptions", &c, st);

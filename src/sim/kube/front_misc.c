@@ -3,11 +3,6 @@
 
 #include "data/json.h"
 
-static bool is_get(const struct request *r)
-{
-    return strcmp(r->x->method, "GET") == 0;
-}
-
 /* ---- /version ---- */
 
 static bool serve_version(struct request *r, struct status *st)
@@ -16,7 +11,7 @@ static bool serve_version(struct request *r, struct status *st)
     struct sb b = {0};
     struct jw w = {.out = &b};
 
-    if (!is_get(r))
+    if (!request_is(r, "GET"))
         return refuse_method(r, st);
     (void)str_cut(str_starts(version, STR("v")) ? str_sub(version, 1, version.n) : version, '.', &major, &rest);
     (void)str_cut(rest, '.', &minor, &rest);
@@ -71,7 +66,7 @@ static bool serve_root(struct request *r, struct status *st)
     struct sb b = {0};
     struct jw w = {.out = &b};
 
-    if (!is_get(r))
+    if (!request_is(r, "GET"))
         return refuse_method(r, st);
     jw_map(&w);
     jw_key(&w, "paths");
@@ -97,13 +92,13 @@ bool serve_other(struct request *r, struct status *st)
     if (t->n_segs == 0)
         return serve_root(r, st);
     if (str_is(first, "api") || str_is(first, "apis"))
-        return is_get(r) ? serve_discovery(r, st) : refuse_method(r, st);
+        return request_is(r, "GET") ? serve_discovery(r, st) : refuse_method(r, st);
     if (str_is(first, "version") && t->n_segs == 1)
         return serve_version(r, st);
     if (str_is(first, "healthz") || str_is(first, "livez") || str_is(first, "readyz"))
         return serve_health(r, st);
     if (str_is(first, "openapi"))
-        return is_get(r) ? serve_openapi(r, st) : refuse_method(r, st);
+        return request_is(r, "GET") ? serve_openapi(r, st) : refuse_method(r, st);
     reply_body(r, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
     return true;
 }

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "data/edit.h"
+#include "data/json.h"
 
 #define MAX_MANAGER 128u
 #define MAX_PAIRS 256u
@@ -82,9 +83,15 @@ bool query_invalid(struct request *r, const char *kind, struct causes *c, struct
     return ok;
 }
 
-static str quoted(struct arena *a, str s)
+str json_of(struct arena *a, str s)
 {
-    return arena_printf(a, "\"" STR_FMT "\"", STR_ARG(s));
+    struct sb b = {0};
+    struct jw w = {.out = &b};
+
+    jw_str(&w, s);
+    str text = sb_dup(&b, a);
+    sb_fini(&b);
+    return text;
 }
 
 /* What managedFields calls a client that does not say: its User-Agent up to the first slash. */
@@ -124,7 +131,7 @@ static void check_field_validation(struct request *r, struct causes *c, struct w
     else if (str_is(v, "Strict"))
         ret->fields = FIELDS_STRICT;
     else
-        cause_not_supported(c, STR("fieldValidation"), quoted(r->a, v),
+        cause_not_supported(c, STR("fieldValidation"), json_of(r->a, v),
                             "supported values: \"\", \"Ignore\", \"Strict\", \"Warn\"");
 }
 
@@ -156,7 +163,7 @@ static const char *check_propagation(struct request *r, struct causes *c, str v)
     for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (str_is(v, known[i]))
             return known[i];
-    cause_not_supported(c, STR("propagationPolicy"), quoted(r->a, v),
+    cause_not_supported(c, STR("propagationPolicy"), json_of(r->a, v),
                         "supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"");
     return NULL;
 }
@@ -185,7 +192,7 @@ static bool delete_from_body(struct request *r, const struct tree *body, struct 
         return status_bad_request(r->a, st, 400, "preconditions.resourceVersion must be a number");
     ret->rv = (uint64_t)n;
     if (policy.n && orphan)
-        cause_invalid(c, STR("propagationPolicy"), quoted(r->a, policy),
+        cause_invalid(c, STR("propagationPolicy"), json_of(r->a, policy),
                       "orphanDependents and deletionPropagation cannot be both set");
     else if (policy.n)
         ret->propagation = check_propagation(r, c, policy);

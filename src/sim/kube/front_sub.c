@@ -3,11 +3,6 @@
 
 #include "data/edit.h"
 
-static bool method_is(const struct request *r, const char *method)
-{
-    return strcmp(r->x->method, method) == 0;
-}
-
 /* ---- scale ---- */
 
 static bool reply_scale(struct request *r, const struct object *o)
@@ -36,11 +31,11 @@ static bool serve_scale(struct request *r, struct status *st)
 
     if (!o)
         return status_not_found(r->a, st, r->route.kind, r->route.name);
-    if (method_is(r, "GET"))
+    if (request_is(r, "GET"))
         return reply_scale(r, o);
-    if (method_is(r, "PUT"))
+    if (request_is(r, "PUT"))
         return put_scale(r, st);
-    if (method_is(r, "PATCH"))
+    if (request_is(r, "PATCH"))
         return patch_object(r, "scale", &o, &created, st) && reply_scale(r, o);
     return refuse_method(r, st);
 }
@@ -115,7 +110,7 @@ bool serve_sub(struct request *r, struct status *st)
 {
     const struct kind *k = r->route.kind;
     str sub = r->route.sub;
-    bool core = k->group.n == 0, pod = core && str_is(k->plural, "pods"), post = method_is(r, "POST");
+    bool core = k->group.n == 0, pod = core && str_is(k->plural, "pods"), post = request_is(r, "POST");
 
     if (k->has_scale && str_is(sub, "scale"))
         return serve_scale(r, st);
@@ -124,7 +119,7 @@ bool serve_sub(struct request *r, struct status *st)
     if (pod && str_is(sub, "eviction"))
         return post ? serve_evict(r, st) : refuse_method(r, st);
     if (pod && str_is(sub, "log"))
-        return method_is(r, "GET") ? serve_logs(r, st) : refuse_method(r, st);
+        return request_is(r, "GET") ? serve_logs(r, st) : refuse_method(r, st);
     if (pod && (str_is(sub, "exec") || str_is(sub, "attach") || str_is(sub, "portforward")))
         return serve_kubelet(r, st);
     if (core && str_is(k->plural, "serviceaccounts") && str_is(sub, "token"))

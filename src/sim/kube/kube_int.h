@@ -155,7 +155,7 @@ struct kube {
     struct watchlog log;
     VEC(struct subscriber) subscribers;
     uint64_t rv;
-    bool telling; /* subscribers are being told: nobody may write */
+    bool telling;      /* subscribers are being told: nobody may write */
     struct tree *hint; /* the new tree of the change that is about to be told, when the writer has it */
     struct arena *trees;
     struct draft draft;

@@ -213,6 +213,18 @@ bool status_gone(struct arena *a, struct status *st, const char *message)
     return fail(st, NULL, (str){0}, 410, "Expired", arena_strdup(a, str_c(message)));
 }
 
+bool status_too_large_rv(struct arena *a, struct status *st, uint64_t rv, uint64_t now)
+{
+    static const struct cause why = {STR_INIT("ResourceVersionTooLarge"), STR_INIT("Too large resource version"), {0}};
+
+    (void)status_bad_request(a, st, 504, "Timeout: Too large resource version: %llu, current: %llu",
+                             (unsigned long long)rv, (unsigned long long)now);
+    st->causes = &why;
+    st->n_causes = 1;
+    st->retry_after_s = 1;
+    return false;
+}
+
 bool status_too_many(struct arena *a, struct status *st, int retry_after_s, const char *message)
 {
     (void)fail(st, NULL, (str){0}, 429, "TooManyRequests", arena_strdup(a, str_c(message)));

@@ -53,6 +53,8 @@ bool status_bad_request(struct arena *a, struct status *st, int code, const char
 PRINTF(5, 6)
 bool status_forbidden(struct arena *a, struct status *st, const struct kind *k, str name, const char *fmt, ...);
 bool status_gone(struct arena *a, struct status *st, const char *message); /* 410 Expired */
+/* 504: a read wants to be as new as a revision that has not happened yet. */
+bool status_too_large_rv(struct arena *a, struct status *st, uint64_t rv, uint64_t now);
 bool status_too_many(struct arena *a, struct status *st, int retry_after_s, const char *message);
 bool status_internal(struct arena *a, struct status *st, const char *message);
 

@@ -152,26 +152,13 @@ static uint32_t first_after(const struct watchlog *l, uint64_t since)
     return lo;
 }
 
-static bool too_large(struct arena *a, struct status *st, uint64_t since, uint64_t now)
-{
-    struct cause *c = arena_new_one(a, struct cause);
-
-    (void)status_bad_request(a, st, 504, "Timeout: Too large resource version: %llu, current: %llu",
-                             (unsigned long long)since, (unsigned long long)now);
-    *c = (struct cause){STR("ResourceVersionTooLarge"), STR("Too large resource version"), {0}};
-    st->causes = c;
-    st->n_causes = 1;
-    st->retry_after_s = 1;
-    return false;
-}
-
 bool kube_watch(struct kube *k, struct arena *a, const struct kind *kind, str ns, uint64_t since, watch_fn fn,
                 void *ctx, void (*on_dropped)(void *ctx), struct watch **ret, struct status *st)
 {
     struct watchlog *l = &k->log;
 
     if (since > k->rv)
-        return too_large(a, st, since, k->rv);
+        return status_too_large_rv(a, st, since, k->rv);
     if (since < l->forgotten) {
         char why[96];
 
