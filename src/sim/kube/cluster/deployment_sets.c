@@ -67,6 +67,32 @@ static void read_strategy(struct rollout *r)
     r->max_unavailable = MIN(r->max_unavailable, r->replicas);
 }
 
+static void add_orphan(void *ctx, const struct object *o)
+{
+    objects *list = ctx;
+
+    if (controller_of(o) || o->deleted_ms)
+        return;
+    object_ref(o);
+    vec_push(list, o);
+}
+
+/* Sets that nobody controls and that the selector matches were left behind by a Deployment of this name. */
+static void adopt_sets(struct rollout *r)
+{
+    struct subject *s = &r->s;
+    const struct selector *sel;
+    objects list = {0};
+    struct err e;
+
+    kube_each(s->c->k, s->c->kinds.replica_set, s->o->ns, add_orphan, &list);
+    if (list.n && !s->o->deleted_ms && selector_from_tree(s->a, tree_get(s->spec, "selector"), &sel, &e))
+        for (uint32_t i = 0; i < list.n; i++)
+            if (selector_matches_labels(sel, list.v[i]->labels, list.v[i]->n_labels))
+                claim_object(s, list.v[i], true);
+    objects_fini(&list);
+}
+
 bool rollout_begin(struct rollout *r, struct cluster *c, str key)
 {
     objects list = {0};
@@ -75,6 +101,7 @@ bool rollout_begin(struct rollout *r, struct cluster *c, str key)
     if (!subject_begin(&r->s, c, c->kinds.deployment, key))
         return false;
     read_strategy(r);
+    adopt_sets(r);
     children_of(&r->s, c->kinds.replica_set, &list);
     sort_stable(list.v, list.n, sizeof(*list.v), compare_age, NULL);
     r->n = list.n;

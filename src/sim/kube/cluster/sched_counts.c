@@ -186,11 +186,11 @@ void tally_unref(struct sched *s, struct tally *t)
 
 /* ---- holders ---- */
 
-struct holder *holder_of(struct sched *s, int what, const struct whom *whom, sym topology, int32_t weight)
+struct holder *holder_of(struct sched *s, enum holds what, const struct whom *whom, sym topology, int32_t weight)
 {
     struct sb b = {0};
 
-    sb_printf(&b, "%d %u %d ", what, topology.v, weight);
+    sb_printf(&b, "%d %u %d ", (int)what, topology.v, weight);
     print_whom(&b, whom);
     struct holder *h = table_get(&s->holders_by_key, sb_view(&b));
     if (!h) {

@@ -55,10 +55,12 @@ struct tally {
     struct arena *a;
 };
 
+enum holds { HOLDS_ANTI, HOLDS_AFFINITY, HOLDS_PREFERENCE };
+
 /* How many pods on each node have this term of (anti-)affinity: others must or would rather keep away or come close. */
 struct holder {
     str key; /* first */
-    enum { HOLDS_ANTI, HOLDS_AFFINITY, HOLDS_PREFERENCE } what;
+    enum holds what;
     struct whom whom;
     sym topology;
     int32_t weight; /* HOLDS_PREFERENCE: negative for anti-affinity; HOLDS_AFFINITY: 1 */
@@ -251,7 +253,7 @@ sym decode_sym(struct sched *s, const struct tree *t);
 struct tally *tally_of(struct sched *s, const struct whom *whom, uint32_t n, bool skip_leaving);
 struct tally *tally_of_owner(struct sched *s, str uid);
 void tally_unref(struct sched *s, struct tally *t);
-struct holder *holder_of(struct sched *s, int what, const struct whom *whom, sym topology, int32_t weight);
+struct holder *holder_of(struct sched *s, enum holds what, const struct whom *whom, sym topology, int32_t weight);
 void holder_unref(struct sched *s, struct holder *h);
 bool tally_matches(struct sched *s, struct tally *t, const struct shape *p);
 bool holder_matches(struct sched *s, struct holder *h, const struct shape *p);

@@ -203,6 +203,8 @@ static void node_remove(struct sched *s, uint32_t at)
 
         p->assumed = NONE;
         pod_place(s, p, NONE);
+        if (sym_some(p->fixed))
+            vec_push(&s->strays, p); /* the node may come back */
     }
     while (n->nominated.n)
         pod_nominate(s, n->nominated.v[0], NONE);
@@ -238,6 +240,8 @@ static void node_add(struct sched *s, str name, const struct tree *t)
         pod_settle(s, p);
         if (p->node == NONE)
             i++;
+        else
+            s->strays.v[i] = s->strays.v[--s->strays.n];
     }
 }
 

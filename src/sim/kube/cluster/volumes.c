@@ -125,8 +125,10 @@ static void set_topology(struct subject *s, struct tree *pv, const struct tree *
 {
     const struct tree *allowed = tree_get(class, "allowedTopologies");
     const struct tree *exprs = allowed && allowed->n ? tree_get(&allowed->items[0], "matchLabelExpressions") : NULL;
-    bool ebs = str_is(tree_str(tree_get(class, "provisioner")), "ebs.csi.aws.com");
-    str zone = node ? object_label(node, STR("topology.kubernetes.io/zone")) : (str){0};
+    str ebs = STR("topology.ebs.csi.aws.com/zone"), plain = STR("topology.kubernetes.io/zone");
+    bool is_ebs =
+        node && object_label(node, ebs).n && str_is(tree_str(tree_get(class, "provisioner")), "ebs.csi.aws.com");
+    str key_of_zone = is_ebs ? ebs : plain, zone = node ? object_label(node, key_of_zone) : (str){0};
 
     for (uint32_t i = 0; exprs && i < exprs->n; i++) {
         str key = tree_str(tree_get(&exprs->items[i], "key"));
@@ -137,7 +139,7 @@ static void set_topology(struct subject *s, struct tree *pv, const struct tree *
             require(s->a, pv, key, value);
     }
     if (!exprs && zone.n)
-        require(s->a, pv, ebs ? STR("topology.ebs.csi.aws.com/zone") : STR("topology.kubernetes.io/zone"), zone);
+        require(s->a, pv, key_of_zone, zone);
 }
 
 static bool provision(struct subject *s, const struct tree *class, str node_name)

@@ -50,10 +50,9 @@ void status_count(struct subject *s, const char *key, int64_t n)
 
 /* ---- whose pods ---- */
 
-static void write_owner(struct subject *s, const struct pod_entry *e, bool adopt)
+void claim_object(struct subject *s, const struct object *o, bool adopt)
 {
-    struct cluster *c = s->c;
-    struct tree *t = kube_tree(s->a, e->o), *meta = tree_sub(s->a, t, "metadata");
+    struct tree *t = kube_tree(s->a, o), *meta = tree_sub(s->a, t, "metadata");
     struct tree *refs = tree_sublist(s->a, meta, "ownerReferences");
 
     if (adopt) {
@@ -63,7 +62,7 @@ static void write_owner(struct subject *s, const struct pod_entry *e, bool adopt
             if (str_eq(tree_str(tree_get(&refs->items[i], "uid")), s->o->uid))
                 tree_remove(refs, i);
     }
-    cluster_update(c, c->kinds.pod, NULL, t);
+    cluster_update(s->c, o->kind, NULL, t);
 }
 
 void claim_pods(struct subject *s)
@@ -85,9 +84,9 @@ void claim_pods(struct subject *s)
         if (pod_is_active(e) && selector_matches_labels(sel, e->o->labels, e->o->n_labels))
             vec_push(&adopt, e);
     for (uint32_t i = 0; i < release.n; i++)
-        write_owner(s, release.v[i], false);
+        claim_object(s, release.v[i]->o, false);
     for (uint32_t i = 0; i < adopt.n; i++)
-        write_owner(s, adopt.v[i], true);
+        claim_object(s, adopt.v[i]->o, true);
     vec_fini(&adopt);
     vec_fini(&release);
 }

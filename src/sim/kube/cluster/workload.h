@@ -31,6 +31,7 @@ void status_count(struct subject *s, const char *key, int64_t n); /* absent when
 /* Takes over pods without owner that match spec.selector, lets go of owned ones that no longer do. The pods are then those of
  * pods_of_owner(). */
 void claim_pods(struct subject *s);
+void claim_object(struct subject *s, const struct object *o, bool adopt); /* makes it the subject's, or nobody's */
 /* All objects of a kind in the subject's namespace that it controls, referenced, in order of name. */
 typedef VEC(const struct object *) objects;
 void children_of(struct subject *s, const struct kind *kind, objects *ret);

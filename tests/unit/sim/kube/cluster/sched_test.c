@@ -41,7 +41,7 @@ static void add_node(struct sched *s, struct arena *a, const struct node *n)
 
     snprintf(text, sizeof(text),
              "{metadata: {name: %s, labels: {kubernetes.io/hostname: %s, topology.kubernetes.io/zone: %s%s%s}}, "
-             "spec: {%s}, status: {allocatable: {cpu: '%s', memory: 8Gi, pods: '10', nvidia.com/gpu: '1'}}}",
+             "spec: {%s}, status: {allocatable: {cpu: '%s', memory: 8Gi, pods: '8', nvidia.com/gpu: '1'}}}",
              n->name, n->name, n->zone, n->labels && *n->labels ? ", " : "", n->labels ? n->labels : "",
              n->spec ? n->spec : "", n->cpu);
     sched_node(s, str_c(n->name), yaml(a, text));
@@ -134,7 +134,7 @@ static const struct world_case cases[] = {
      "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]." NO_HELP("3")
      "3 Preemption is not helpful for scheduling."},
     {"too many pods", {{"n1", "a", "4"}}, {{"a", "n1"}, {"b", "n1"}, {"c", "n1"}, {"d", "n1"}, {"e", "n1"}, {"f", "n1"}, {"g", "n1"}, {"h", "n1"}},
-     {"p"}, "n1", NULL},
+     {"p"}, NULL, "0/1 nodes are available: 1 Too many pods." NO_HELP("1") "1 No preemption victims found for incoming pod."},
     {"spread over zones", {{"n1", "a", "4"}, {"n2", "b", "4"}, {"n3", "c", "1"}}, {{"x", "n1", "app: web"}, {"y", "n2", "app: web"}},
      {"p", .labels = "app: web", .spec = SPREAD(ZONE, "DoNotSchedule", "")}, "n3", NULL},
     {"spread cannot be kept", {{"n1", "a", "4"}, {"n2", "b", "1"}}, {{"x", "n1", "app: web"}, {"y", "n2", "", "", "cpu: 1"}},

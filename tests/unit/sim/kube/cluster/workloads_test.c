@@ -149,6 +149,23 @@ static void history_is_limited(void **state)
     check_str("seventh", web(l, "metadata.annotations"), "{\"deployment.kubernetes.io/revision\":\"7\"}");
 }
 
+static void sets_are_adopted(void **state)
+{
+    struct lab *l = *state;
+    const struct delete_options orphan = {.grace_s = -1, .propagation = "Orphan"};
+
+    lab_nodes(l, 1);
+    lab_apply(l, WEB("2", ""));
+    lab_run(l, 5);
+    check_true("left behind", server_delete(l->s, "deployments", "web", &orphan));
+    lab_run(l, 2);
+    check_i64("they stay", lab_count(l, "pods", "web-"), 2);
+    lab_apply(l, WEB("3", ""));
+    lab_run(l, 5);
+    check_i64("the same set", lab_count(l, "replicasets", "web-"), 1);
+    check_str("grown", web(l, "status.readyReplicas"), "3");
+}
+
 /* ---- ReplicaSets ---- */
 
 #define RS                                                                                                             \
@@ -304,6 +321,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_paused_deployment_stays, lab_setup, lab_teardown),
         cmocka_unit_test_setup_teardown(a_rollout_that_cannot_go_on, lab_setup, lab_teardown),
         cmocka_unit_test_setup_teardown(history_is_limited, lab_setup, lab_teardown),
+        cmocka_unit_test_setup_teardown(sets_are_adopted, lab_setup, lab_teardown),
         cmocka_unit_test_setup_teardown(pods_are_adopted_and_released, lab_setup, lab_teardown),
         cmocka_unit_test_setup_teardown(the_cheapest_goes_first, lab_setup, lab_teardown),
         cmocka_unit_test_setup_teardown(stateful_pods_come_in_order, lab_setup, lab_teardown),
