@@ -13,7 +13,7 @@ static bool less(struct cel_run *r, const struct cel_value *a, const struct cel_
 
 static bool fn_is_sorted(struct cel_run *r, const struct cel_value *args, uint32_t n UNUSED, struct cel_value *ret)
 {
-    bool falls;
+    bool falls = false;
 
     if (args[0].kind != CEL_LIST)
         return cel_no_overload(r);
@@ -30,7 +30,7 @@ static bool fn_is_sorted(struct cel_run *r, const struct cel_value *args, uint32
 static bool extreme(struct cel_run *r, const struct cel_value *v, uint32_t n, bool smallest, struct cel_value *ret)
 {
     const struct cel_value *best = v;
-    bool better;
+    bool better = false;
 
     for (uint32_t i = 1; i < n; i++) {
         if (!(smallest ? less(r, &v[i], best, &better) : less(r, best, &v[i], &better)))
