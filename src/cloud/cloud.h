@@ -1,0 +1,61 @@
+/* cloud - what the controller asks of a provider of machines (lifecycle 13).
+ *
+ * A provider is a struct with functions; calls that talk to somebody park their fiber. `kwok` makes Node objects itself; `aws` calls EC2. Errors have the kinds of
+ * base/err.h: ERR_CAPACITY (insufficient capacity: the claim is given up), ERR_NOT_FOUND (the machine is gone), and err.code CLOUD_NOT_READY (the node class cannot
+ * be used now: the claim is given up). Any other err.code is the reason that the claim's condition shows.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "model/itype.h"
+#include "model/nodepool.h"
+
+#define CLOUD_NOT_READY "NodeClassNotReady"
+
+/* What a machine is, once it was asked for. */
+struct machine {
+    str provider_id, image_id;
+    struct annotation *labels; /* of the NodeClaim and Node to be, by key */
+    uint32_t n_labels;
+    struct annotation *annotations;
+    uint32_t n_annotations;
+    struct reslist capacity, allocatable;
+    bool deleting; /* cloud_list(): it is on its way out */
+};
+
+struct machines {
+    struct machine *v;
+    uint32_t n;
+};
+
+/* A condition of Nodes that the provider wants replaced when it lasts (lifecycle 7). */
+struct repair_policy {
+    const char *condition, *status;
+    int64_t toleration_ms;
+};
+
+struct cloud_class { /* a kind of node class */
+    const char *group, *version, *kind, *plural;
+};
+
+struct cloud {
+    const char *name; /* "kwok", "aws" */
+    void *self;
+    const struct cloud_class *classes; /* the first is the default */
+    uint32_t n_classes;
+    const struct repair_policy *repairs;
+    uint32_t n_repairs;
+
+    /* The claim's symbols are `t`. Results live in the arena. */
+    bool (*create)(void *self, struct arena *a, struct syms *t, const struct nodeclaim *c, const struct nodeclass *k,
+                   struct machine *ret, struct err *e);
+    /* true: it is on its way; ERR_NOT_FOUND: it is gone. Asked again until then. */
+    bool (*destroy)(void *self, struct arena *a, const struct nodeclaim *c, struct err *e);
+    bool (*get)(void *self, struct arena *a, str provider_id, struct machine *ret, struct err *e);
+    bool (*list)(void *self, struct arena *a, struct machines *ret, struct err *e);
+    /* What could be bought, also what cannot be had at the moment. Lives as long as the provider or until the next call that changes it. */
+    const struct catalog *(*catalog)(void *self);
+    /* Empty: not drifted. NULL: the provider knows no drift. */
+    bool (*drifted)(void *self, struct arena *a, const struct nodeclaim *c, str *ret_reason, struct err *e);
+    void (*free)(void *self);
+};

@@ -1,0 +1,31 @@
+/* control - what every controller has at hand.
+ *
+ * A controller is one file: a pure function that decides (objects in, changed objects and a result out), the reconcile around it that carries the decision out, and a
+ * x_register() that adds its queue and says which events of the store it wants to hear of. Writes go through write.h, which sends the difference and puts the answer
+ * into the store at once.
+ */
+#pragma once
+
+#include "cloud/cloud.h"
+#include "control/manager.h"
+#include "control/options.h"
+#include "control/recorder.h"
+#include "k8s/api.h"
+#include "state/store.h"
+
+struct feed;
+struct control_metrics;
+
+struct control {
+    struct world *world;
+    struct api *api;
+    struct store *store;
+    struct feed *feed; /* watches into the store; decodes answers to our own writes */
+    struct cloud *cloud;
+    struct syms *syms;
+    struct manager *manager;
+    struct recorder *recorder;
+    struct log *log;
+    struct control_metrics *metrics;
+    const struct options *options;
+};

@@ -1,0 +1,35 @@
+/* recorder - Events (lifecycle 11): what people see in `kubectl describe`.
+ *
+ * An event that was published a while ago with the same key is dropped. What remains goes through the rules of the client library: a repeat of an Event becomes a count in it, a flood about
+ * one object is cut off (25 at once, then one every five minutes), more than ten alike within ten minutes are put together. Sending happens in the background and is never waited for;
+ * when the server is away, the oldest are lost first.
+ */
+#pragma once
+
+#include "k8s/api.h"
+#include "obs/log.h"
+
+struct recorder;
+
+struct event_object {
+    const struct api_kind *kind;
+    str ns, name, uid; /* all but kind may be empty */
+    str resource_version;
+};
+
+struct event {
+    struct event_object object;
+    bool warning;
+    const char *reason;
+    str message;
+    const str *dedupe; /* values that make the key, with the reason; none: never dropped here */
+    uint32_t n_dedupe;
+    int64_t dedupe_ms; /* 0: 2 min */
+    bool limited;      /* counts against the limit that all such events share: 5 a second, burst 10 (Nominated) */
+};
+
+struct recorder *recorder_new(struct api *c, const char *component, struct log *l);
+void recorder_free(struct recorder *r);
+AUTO_DEFINE(recorder)
+void recorder_publish(struct recorder *r, const struct event *ev); /* copies */
+uint32_t recorder_waiting(const struct recorder *r);               /* not sent yet; for shutdown and tests */

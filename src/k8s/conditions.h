@@ -1,0 +1,44 @@
+/* conditions - status conditions as Karpenter's objects carry them (lifecycle 1.1), on the tree of an object.
+ *
+ * An object has a root condition Ready and dependents that decide it; other types are independent. Reading changes nothing; conds_init() adds what
+ * is missing, as upstream does whenever it looks at an object.
+ */
+#pragma once
+
+#include "data/tree.h"
+
+struct cond_set {
+    const char *const *dependents; /* of Ready */
+    uint32_t n;
+};
+
+extern const struct cond_set conds_nodeclaim, conds_nodepool, conds_nodeclass;
+
+/* An object under change: everything that is added lives in the arena. */
+struct cond_object {
+    struct arena *arena;
+    struct tree *obj;
+    const struct cond_set *set;
+    int64_t now_ms;
+};
+
+struct cond { /* a view of one condition */
+    bool present;
+    str status, reason, message; /* "True", "False", "Unknown" */
+    int64_t since_ms;            /* lastTransitionTime; INT64_MIN when absent */
+    int64_t observed;            /* observedGeneration */
+};
+
+struct cond cond_get(const struct tree *obj, const char *type);
+bool cond_is_true(const struct tree *obj, const char *type);
+bool cond_is_false(const struct tree *obj, const char *type);
+bool cond_is_unknown(const struct tree *obj, const char *type); /* or absent */
+
+void conds_init(const struct cond_object *o);
+/* Each says whether anything changed. conds_true(): reason = type, no message. */
+bool conds_set(const struct cond_object *o, const char *type, const char *status, str reason, str message);
+bool conds_true(const struct cond_object *o, const char *type);
+bool conds_true_because(const struct cond_object *o, const char *type, str reason, str message);
+bool conds_false(const struct cond_object *o, const char *type, str reason, str message);
+bool conds_unknown(const struct cond_object *o, const char *type, str reason, str message);
+bool conds_clear(const struct cond_object *o, const char *type); /* independent types only */
