@@ -243,6 +243,11 @@ struct control *operator_control(struct operator* o)
 
 /* ---- servers ---- */
 
+void operator_metrics(struct operator *o, struct sb *out)
+{
+    metrics_text(o->metrics, out);
+}
+
 void operator_serve_metrics(void *self, struct exchange *x)
 {
     struct operator* o = self;
@@ -252,7 +257,7 @@ void operator_serve_metrics(void *self, struct exchange *x)
         reply_all(x, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
         return;
     }
-    metrics_text(o->metrics, &text);
+    operator_metrics(o, &text);
     reply_all(x, 200, "text/plain; version=0.0.4; charset=utf-8", sb_view(&text));
     sb_fini(&text);
 }

@@ -41,6 +41,8 @@ bool operator_leads(const struct operator* o);
 bool operator_synced(const struct operator* o); /* every watch has been listed */
 struct control *operator_control(struct operator* o);
 
+void operator_metrics(struct operator *o, struct sb *out); /* as Prometheus reads them */
+
 /* Servers: /metrics; /healthz and /readyz with their checks. `o` is the operator. */
 void operator_serve_metrics(void *o, struct exchange *x);
 void operator_serve_probes(void *o, struct exchange *x);
