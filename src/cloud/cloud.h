@@ -2,8 +2,7 @@
  *
  * A provider is a struct with functions; calls that talk to somebody park their fiber. `kwok` makes Node objects itself; `aws` calls EC2. Errors have the kinds of
  * base/err.h: ERR_CAPACITY (insufficient capacity: the claim is given up), ERR_NOT_FOUND (the machine is gone), and err.code CLOUD_NOT_READY (the node class cannot
- * be used now: the claim is given up). Any other err.code is the reason that the claim's condition shows. Messages are complete: they begin as upstream's do,
- * "insufficient capacity, …", "NodeClassRef not ready, …", "nodeclaim not found, …" (lifecycle 13).
+ * be used now: the claim is given up). Any other err.code is the reason that the claim's condition shows.
  */
 #pragma once
 
@@ -47,8 +46,7 @@ struct cloud {
     const struct repair_policy *repairs;
     uint32_t n_repairs;
 
-    /* The claim's symbols are `t`. k: NULL when there is no such class. Results live in the arena. Asked again for the same claim, also by the next process, it answers with the
-     * same machine. */
+    /* The claim's symbols are `t`. Results live in the arena. */
     bool (*create)(void *self, struct arena *a, struct syms *t, const struct nodeclaim *c, const struct nodeclass *k,
                    struct machine *ret, struct err *e);
     /* true: it is on its way; ERR_NOT_FOUND: it is gone. Asked again until then. */

@@ -143,11 +143,10 @@ static bool kwok_create(void *self, struct arena *a, struct syms *t, const struc
     assert(t == k->o.syms);
     if (!class)
         return err_set(e, ERR_CAPACITY,
-                       "insufficient capacity, resolving node class from nodeclaim, " STR_FMT "." STR_FMT " \"" STR_FMT
-                       "\" not found",
+                       "resolving node class from nodeclaim, " STR_FMT "." STR_FMT " \"" STR_FMT "\" not found",
                        STR_ARG(c->class_ref.kind), STR_ARG(c->class_ref.group), STR_ARG(c->class_ref.name));
     if (class->ready == COND_FALSE) {
-        err_set(e, ERR_INVALID, "NodeClassRef not ready, " STR_FMT, STR_ARG(class->ready_message));
+        err_set(e, ERR_INVALID, STR_FMT, STR_ARG(class->ready_message));
         memcpy(e->code, CLOUD_NOT_READY, sizeof(CLOUD_NOT_READY));
         return false;
     }
@@ -187,8 +186,8 @@ static bool kwok_destroy(void *self, struct arena *a, const struct nodeclaim *c,
     if (node.n && !drop_unregistered(k, a, arena_strdup(a, node), e))
         return err_wrap(e, "deleting node");
     if (!api_delete(k->o.api, a, &(struct api_ref){&api_nodeclaims, {0}, name}, NULL, e))
-        return e->kind == ERR_NOT_FOUND ? err_wrap(e, "nodeclaim not found") : false;
-    return err_set(e, ERR_NOT_FOUND, "nodeclaim not found, instance already terminated");
+        return false;
+    return err_set(e, ERR_NOT_FOUND, "instance already terminated");
 }
 
 static bool kwok_get(void *self, struct arena *a, str provider_id, struct machine *ret, struct err *e)
@@ -198,10 +197,10 @@ static bool kwok_get(void *self, struct arena *a, str provider_id, struct machin
     struct tree *node = name.n ? k->o.nodes.get(k->o.nodes.ctx, a, name) : NULL;
 
     if (!node)
-        return err_set(e, ERR_NOT_FOUND, "nodeclaim not found, finding node, nodes \"" STR_FMT "\" not found",
+        return err_set(e, ERR_NOT_FOUND, "finding node, nodes \"" STR_FMT "\" not found",
                        STR_ARG(name.n ? name : provider_id));
     if (tree_at(node, "metadata", "deletionTimestamp", NULL))
-        return err_set(e, ERR_NOT_FOUND, "nodeclaim not found, node " STR_FMT " is being deleted", STR_ARG(name));
+        return err_set(e, ERR_NOT_FOUND, "node " STR_FMT " is being deleted", STR_ARG(name));
     *ret = kwok_machine_of(a, k->o.syms, node);
     return true;
 }

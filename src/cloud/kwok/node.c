@@ -86,7 +86,7 @@ bool kwok_choose(const struct kwok_types *k, const struct syms *t, const struct 
     struct kwok_choice best = cheapest(&s, k, claim, names);
     reqspace_fini(&s);
     if (!best.offering)
-        return err_set(e, ERR_CAPACITY, "insufficient capacity, no offering of the listed instance types is available");
+        return err_set(e, ERR_CAPACITY, "no offering of the listed instance types is available");
     *ret = best;
     return true;
 }
