@@ -2,7 +2,8 @@
  *
  * A provider is a struct with functions; calls that talk to somebody park their fiber. `kwok` makes Node objects itself; `aws` calls EC2. Errors have the kinds of
  * base/err.h: ERR_CAPACITY (insufficient capacity: the claim is given up), ERR_NOT_FOUND (the machine is gone), and err.code CLOUD_NOT_READY (the node class cannot
- * be used now: the claim is given up). Any other err.code is the reason that the claim's condition shows.
+ * be used now: the claim is given up). Any other err.code is the reason that the claim's condition shows; without one it is LaunchFailed. Messages say what
+ * happened and leave out what the kind says already: "insufficient capacity, " and the like are put before them where they are shown.
  */
 #pragma once
 
@@ -45,8 +46,9 @@ struct cloud {
     uint32_t n_classes;
     const struct repair_policy *repairs;
     uint32_t n_repairs;
+    int64_t launch_timeout_ms; /* a claim that is not launched by then is given up; 0: 5 min */
 
-    /* The claim's symbols are `t`. Results live in the arena. */
+    /* The claim's symbols are `t`, and k is NULL when its class is not there. Both stay as they are until the call returns. Results live in the arena. */
     bool (*create)(void *self, struct arena *a, struct syms *t, const struct nodeclaim *c, const struct nodeclass *k,
                    struct machine *ret, struct err *e);
     /* true: it is on its way; ERR_NOT_FOUND: it is gone. Asked again until then. */

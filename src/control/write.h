@@ -12,6 +12,7 @@
 
 #include "control/control.h"
 #include "data/tree.h"
+#include "k8s/conditions.h"
 
 struct draft {
     struct control *c;
@@ -29,11 +30,16 @@ enum draft_flags {
     DRAFT_BOTH = 4,   /* the same difference to the object and to its status, as nodeclaim.lifecycle does */
 };
 
-/* false: it is not in the store. */
+/* false: it is not in the store. Of a node class the name is "group/kind/name". */
 bool draft_open(struct draft *d, struct control *c, struct arena *a, enum object_kind kind, str name);
 bool draft_changed(const struct draft *d);
-/* Nothing is sent when nothing changed. Afterwards `before` is what was written. */
+/* Nothing is sent when nothing changed. Afterwards `before` and `obj` are what the server has now: take no pointers into them across a patch. */
 bool draft_patch(struct draft *d, unsigned flags, struct err *e);
+/* Its conditions, under change, now. NodeClaims, NodePools and node classes. */
+struct cond_object draft_conds(const struct draft *d);
+
+/* DELETE without options. */
+bool write_delete(struct control *c, struct arena *a, enum object_kind kind, str name, struct err *e);
 
 /* The usual outcome of a failed write: 409 requeue, 404 done, else an error with r->err set. */
 struct result write_failed(struct reconcile *r, const struct err *e);
@@ -43,6 +49,8 @@ str obj_name(const struct tree *obj);
 str obj_uid(const struct tree *obj);
 str obj_label(const struct tree *obj, const char *key);
 str obj_annotation(const struct tree *obj, const char *key);
+void obj_set_label(struct arena *a, struct tree *obj, str key, str value);
+void obj_set_annotation(struct arena *a, struct tree *obj, str key, str value);
 bool obj_is_deleting(const struct tree *obj);
 int64_t obj_time_ms(const struct tree *obj, const char *field); /* of metadata; INT64_MIN when absent */
 bool obj_has_finalizer(const struct tree *obj, const char *name);

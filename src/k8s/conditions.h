@@ -2,6 +2,9 @@
  *
  * An object has a root condition Ready and dependents that decide it; other types are independent. Reading changes nothing; conds_init() adds what
  * is missing, as upstream does whenever it looks at an object.
+ *
+ * Conditions are in the order in which they last changed, to the millisecond, though the API keeps whole seconds. So a time that was set here has a
+ * fraction until conds_round() takes it off, which write.h does before an object is sent.
  */
 #pragma once
 
@@ -42,3 +45,6 @@ bool conds_true_because(const struct cond_object *o, const char *type, str reaso
 bool conds_false(const struct cond_object *o, const char *type, str reason, str message);
 bool conds_unknown(const struct cond_object *o, const char *type, str reason, str message);
 bool conds_clear(const struct cond_object *o, const char *type); /* independent types only */
+/* Sets it to what it is: a decided condition says that it still holds for the spec as it is now. Absent: nothing. */
+bool conds_refresh(const struct cond_object *o, const char *type);
+void conds_round(struct arena *a, struct tree *obj);

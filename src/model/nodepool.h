@@ -101,5 +101,13 @@ int64_t nodeclaim_settled_ms(const struct nodepool *p, const struct nodeclaim *c
 
 /* The value of an annotation; empty when it is not there. */
 str annotation_value(const struct annotation *v, uint32_t n, const char *key);
+/* What the schema cannot say: restricted labels, taints that occur twice, requirements that make no sense (scheduling 2.9). */
+bool claim_template_validate(const struct claim_template *t, const struct label_rules *rules, const struct syms *syms,
+                             struct err *e);
+/* "karpenter.k8s.aws/ec2nodeclass": the label that carries the class' name on NodeClaims and Nodes. */
+str nodeclass_label(struct arena *a, const struct nodeclass_ref *r);
+/* Copies that live in the arena and point nowhere else. */
+struct nodeclaim *nodeclaim_dup(struct arena *a, const struct nodeclaim *c);
+struct nodeclass *nodeclass_dup(struct arena *a, const struct nodeclass *k);
 /* The class that is meant, or NULL. */
 const struct nodeclass *nodeclass_find(const struct nodeclass *v, uint32_t n, const struct nodeclass_ref *r);

@@ -1,0 +1,160 @@
+/* What the controllers of NodeClaims and NodePools share. Each has a file of its own: what it decides is a function on trees and structs, and a register function
+ * adds its queue and its ears. */
+#pragma once
+
+#include "base/vec.h"
+#include "control/claims.h"
+#include "control/metrics.h"
+#include "control/write.h"
+
+#define GROUP "karpenter.sh"
+#define TERMINATION_FINALIZER "karpenter.sh/termination"
+#define POOL_LABEL "karpenter.sh/nodepool"
+#define ZONE_LABEL "topology.kubernetes.io/zone"
+#define ITYPE_LABEL "node.kubernetes.io/instance-type"
+#define CAPACITY_LABEL "karpenter.sh/capacity-type"
+#define REGISTERED_LABEL "karpenter.sh/registered"
+#define INITIALIZED_LABEL "karpenter.sh/initialized"
+#define NO_TAINT_SYNC_LABEL "karpenter.sh/do-not-sync-taints"
+#define UNREGISTERED_TAINT "karpenter.sh/unregistered"
+#define HASH_ANNOTATION "karpenter.sh/nodepool-hash"
+#define HASH_VERSION_ANNOTATION "karpenter.sh/nodepool-hash-version"
+#define HASH_VERSION "v3"
+#define TERMINATION_TIME_ANNOTATION "karpenter.sh/nodeclaim-termination-timestamp"
+
+#define MINUTE_MS (60 * 1000ll)
+
+/* A machine that was bought for a claim, until the claim says so itself. */
+struct launch {
+    struct arena *arena;
+    struct machine machine;
+};
+
+/* What is known of a claim only here. Forgotten with the claim. */
+struct claim_note {
+    char *uid;
+    struct launch *launch;  /* NULL: none, or written down */
+    int64_t scanned_ms;     /* nodeclaim.consistency; INT64_MIN: never */
+    int64_t type_found_ms;  /* its instance type was there; INT64_MIN: never */
+};
+
+#define HEALTH_SAMPLES 4u
+
+/* The last registrations of a pool's nodes. */
+struct pool_note {
+    char *uid;
+    bool failed[HEALTH_SAMPLES];
+    uint32_t n, at; /* samples, and where the next goes */
+};
+
+struct claims {
+    struct control *c;
+    VEC(struct claim_note *) notes;     /* by uid */
+    VEC(struct pool_note *) pool_notes; /* likewise */
+    struct queue *lifecycle, *disruption, *podevents, *expiration, *gc, *consistency, *hydration, *node_hydration;
+    struct queue *counter, *hash, *readiness, *health, *validation;
+};
+
+struct claim_note *claim_note(struct claims *s, str uid); /* made if need be; good until the claim is gone */
+
+/* ---- what they have in common ---- */
+
+/* Opens the claim if it is there and ours. */
+bool claim_open(struct draft *d, struct claims *s, struct reconcile *r);
+bool pool_open(struct draft *d, struct claims *s, struct reconcile *r);
+/* With provider-id and Node, as far as the claim has them. */
+struct log *claim_log(struct arena *a, const struct log *l, const struct tree *claim);
+/* The node class that the claim names: "group/kind/name" of the store. */
+str class_name_of(struct arena *a, const struct nodeclass_ref *r);
+/* The Node of this machine when there is exactly one; otherwise an empty name. *ret_several: there are more. */
+str claim_node_name(struct claims *s, str provider_id, bool *ret_several);
+/* Puts every claim that this event of a Node or a NodeClaim is about into the queue. */
+void claims_queue_by_node(struct claims *s, struct queue *q, const struct store_event *ev);
+/* The same for pools: events of a pool, or of a node class that it names. */
+void pools_queue_by_class(struct claims *s, struct queue *q, const struct store_event *ev);
+struct queue *claims_controller(struct claims *s, const char *name, reconcile_fn fn); /* with the workers that most have */
+struct queue *pools_controller(struct claims *s, const char *name, reconcile_fn fn);
+void claims_count_disrupted(struct claims *s, const struct tree *claim, const char *reason);
+struct event_object claim_event_object(const struct tree *claim);
+/* 300 bytes and three dots (lifecycle 1.5). */
+str error_text(struct arena *a, const char *msg);
+void err_lead(struct err *e, const char *what); /* "what, …": how Karpenter's own errors are put together */
+/* Adds to the errors of the run. */
+void reconcile_fail(struct reconcile *r, const struct err *e);
+struct tree tree_of_resources(struct arena *a, const struct syms *t, const struct reslist *l);
+bool taint_tree_is(const struct tree *taint, str key, str effect);
+
+/* ---- nodeclaim.lifecycle: one pass over one claim ---- */
+
+struct pass {
+    struct claims *s;
+    struct control *c;
+    struct reconcile *r;
+    struct log *log;
+    struct draft d; /* the claim */
+    struct result result;
+};
+
+void pass_add(struct pass *p, struct result res); /* lifecycle 0.2, min-result */
+bool pass_delete(struct pass *p, const char *reason, struct err *e); /* the claim; counted */
+
+void launch_run(struct pass *p);
+void register_run(struct pass *p);
+void initialize_run(struct pass *p);
+void liveness_run(struct pass *p);
+struct result finalize_run(struct pass *p);
+
+void launch_free(struct launch *l);
+/* What was bought becomes part of the claim. */
+void claim_populate(struct arena *a, const struct syms *t, struct tree *claim, const struct machine *m);
+/* What the Node takes over from its claim, and what tells that it is registered. */
+void node_sync(struct arena *a, struct tree *node, const struct tree *claim);
+bool node_has_taint(const struct tree *node, str key, str effect);
+void node_set_registered(struct arena *a, struct tree *node);
+
+struct obstacle {
+    const char *reason; /* NULL: none */
+    str message;
+};
+
+/* Why the Node cannot be used yet. node NULL: there is none, or several. */
+struct obstacle initialize_obstacle(struct arena *a, const struct syms *t, const struct nodeclaim *c, const struct node *n);
+
+enum liveness { LIVE_WELL, LIVE_WAIT, LIVE_NOT_LAUNCHED, LIVE_NOT_REGISTERED };
+
+/* Whether the claim has waited long enough; LIVE_WAIT: *ret_left_ms to go. after_launch: the launch has been given up in this pass already. */
+enum liveness liveness_decide(const struct tree *claim, int64_t launch_timeout_ms, bool after_launch, int64_t now_ms,
+                              int64_t *ret_left_ms);
+
+/* ---- registration health of pools ---- */
+
+enum pool_health { HEALTH_UNKNOWN, HEALTH_GOOD, HEALTH_BAD };
+
+struct pool_note *pool_note(struct claims *s, str uid);
+enum pool_health pool_health_of(const struct pool_note *n);
+enum pool_health pool_health_with(const struct pool_note *n, bool failed); /* with one more sample */
+void pool_health_add(struct pool_note *n, bool failed);
+/* Writes the condition of the claim's pool, if that changes it, and remembers the outcome. */
+bool pool_health_report(struct claims *s, struct arena *a, const struct tree *claim, bool failed, struct err *e);
+
+/* ---- other decisions ---- */
+
+/* Each changes the object and says whether it did. */
+bool readiness_decide(const struct cond_object *pool, const struct tree *class);
+bool hash_adopt_claim(struct arena *a, struct tree *claim, str hash);
+void counter_decide(struct arena *a, const struct syms *t, struct tree *pool, const struct reslist *usage);
+
+/* ---- each controller ---- */
+
+void claim_lifecycle_register(struct claims *s);
+void claim_disruption_register(struct claims *s);
+void claim_podevents_register(struct claims *s);
+void claim_expiration_register(struct claims *s);
+void claim_gc_register(struct claims *s);
+void claim_consistency_register(struct claims *s);
+void hydration_register(struct claims *s);
+void pool_counter_register(struct claims *s);
+void pool_hash_register(struct claims *s);
+void pool_readiness_register(struct claims *s);
+void pool_health_register(struct claims *s);
+void pool_validation_register(struct claims *s);

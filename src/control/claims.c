@@ -1,0 +1,310 @@
+#include "control/claims.h"
+
+#include <stdio.h>
+
+#include "control/claim_int.h"
+#include "data/edit.h"
+
+/* ---- notes ---- */
+
+static char *dup_text(str s)
+{
+    char *p = xmalloc(s.n + 1);
+
+    memcpy(p, s.p, s.n);
+    p[s.n] = '\0';
+    return p;
+}
+
+static uint32_t note_at(const struct claims *s, str uid)
+{
+    uint32_t lo = 0, hi = s->notes.n;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+
+        if (str_cmp(str_c(s->notes.v[mid]->uid), uid) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+struct claim_note *claim_note(struct claims *s, str uid)
+{
+    uint32_t at = note_at(s, uid);
+
+    if (at < s->notes.n && str_is(uid, s->notes.v[at]->uid))
+        return s->notes.v[at];
+    struct claim_note *n = xcalloc(1, sizeof(*n));
+    n->uid = dup_text(uid);
+    n->scanned_ms = n->type_found_ms = INT64_MIN;
+    vec_push(&s->notes, NULL);
+    memmove(&s->notes.v[at + 1], &s->notes.v[at], (s->notes.n - 1 - at) * sizeof(*s->notes.v));
+    s->notes.v[at] = n;
+    return n;
+}
+
+static void note_free(struct claim_note *n)
+{
+    launch_free(n->launch);
+    free(n->uid);
+    free(n);
+}
+
+static void forget_claim(struct claims *s, str uid)
+{
+    uint32_t at = note_at(s, uid);
+
+    if (at == s->notes.n || !str_is(uid, s->notes.v[at]->uid))
+        return;
+    note_free(s->notes.v[at]);
+    s->notes.n--;
+    memmove(&s->notes.v[at], &s->notes.v[at + 1], (s->notes.n - at) * sizeof(*s->notes.v));
+}
+
+struct pool_note *pool_note(struct claims *s, str uid)
+{
+    for (uint32_t i = 0; i < s->pool_notes.n; i++)
+        if (str_is(uid, s->pool_notes.v[i]->uid))
+            return s->pool_notes.v[i];
+    struct pool_note *n = xcalloc(1, sizeof(*n));
+    n->uid = dup_text(uid);
+    vec_push(&s->pool_notes, n);
+    return n;
+}
+
+static void forget_pool(struct claims *s, str uid)
+{
+    for (uint32_t i = 0; i < s->pool_notes.n; i++) {
+        if (!str_is(uid, s->pool_notes.v[i]->uid))
+            continue;
+        free(s->pool_notes.v[i]->uid);
+        free(s->pool_notes.v[i]);
+        s->pool_notes.v[i] = vec_last(&s->pool_notes);
+        s->pool_notes.n--;
+        return;
+    }
+}
+
+static void forget_gone(void *ctx, const struct store_event *ev)
+{
+    if (ev->change != STORE_GONE)
+        return;
+    if (ev->kind == OBJ_NODECLAIM)
+        forget_claim(ctx, ((const struct nodeclaim *)ev->was)->uid);
+    if (ev->kind == OBJ_NODEPOOL)
+        forget_pool(ctx, ((const struct nodepool *)ev->was)->uid);
+}
+
+/* ---- all of them ---- */
+
+struct claims *claims_new(struct control *c)
+{
+    struct claims *s = xcalloc(1, sizeof(*s));
+
+    s->c = c;
+    store_subscribe(c->store, forget_gone, s);
+    claim_lifecycle_register(s);
+    claim_disruption_register(s);
+    claim_podevents_register(s);
+    claim_expiration_register(s);
+    claim_gc_register(s);
+    claim_consistency_register(s);
+    hydration_register(s);
+    pool_counter_register(s);
+    pool_hash_register(s);
+    pool_readiness_register(s);
+    pool_health_register(s);
+    pool_validation_register(s);
+    return s;
+}
+
+void claims_free(struct claims *s)
+{
+    if (!s)
+        return;
+    for (uint32_t i = 0; i < s->notes.n; i++)
+        note_free(s->notes.v[i]);
+    vec_fini(&s->notes);
+    for (uint32_t i = 0; i < s->pool_notes.n; i++) {
+        free(s->pool_notes.v[i]->uid);
+        free(s->pool_notes.v[i]);
+    }
+    vec_fini(&s->pool_notes);
+    free(s);
+}
+
+/* ---- what they have in common ---- */
+
+static bool open_managed(struct draft *d, struct claims *s, struct reconcile *r, enum object_kind kind)
+{
+    const struct kept *k = store_kept(s->c->store, kind, r->name);
+
+    return k && k->managed && draft_open(d, s->c, r->arena, kind, r->name);
+}
+
+bool claim_open(struct draft *d, struct claims *s, struct reconcile *r)
+{
+    return open_managed(d, s, r, OBJ_NODECLAIM);
+}
+
+bool pool_open(struct draft *d, struct claims *s, struct reconcile *r)
+{
+    return open_managed(d, s, r, OBJ_NODEPOOL);
+}
+
+struct log *claim_log(struct arena *a, const struct log *l, const struct tree *claim)
+{
+    str id = tree_str(tree_at(claim, "status", "providerID", NULL));
+    str node = tree_str(tree_at(claim, "status", "nodeName", NULL));
+    struct log_field f[2];
+    uint32_t n = 0;
+
+    if (id.n)
+        f[n++] = LOG_STR("provider-id", id);
+    if (node.n)
+        f[n++] = LOG_OBJ("Node", STR(""), node);
+    return log_with(a, l, f, n);
+}
+
+str class_name_of(struct arena *a, const struct nodeclass_ref *r)
+{
+    return arena_printf(a, STR_FMT "/" STR_FMT "/" STR_FMT, STR_ARG(r->group), STR_ARG(r->kind), STR_ARG(r->name));
+}
+
+str claim_node_name(struct claims *s, str provider_id, bool *ret_several)
+{
+    struct names n = store_nodes_by_id(s->c->store, provider_id);
+
+    *ret_several = n.n > 1;
+    return n.n == 1 ? n.v[0] : (str){0};
+}
+
+static void queue_claims_of(struct claims *s, struct queue *q, const struct node *n)
+{
+    struct names v = n ? store_claims_by_id(s->c->store, n->provider_id) : (struct names){0};
+
+    for (uint32_t i = 0; i < v.n; i++)
+        queue_add(q, STR(""), v.v[i]);
+}
+
+void claims_queue_by_node(struct claims *s, struct queue *q, const struct store_event *ev)
+{
+    const struct node *was = ev->was, *is = ev->is;
+
+    if (ev->kind == OBJ_NODECLAIM)
+        queue_add(q, STR(""), ev->name);
+    if (ev->kind != OBJ_NODE)
+        return;
+    queue_claims_of(s, q, is);
+    if (was && (!is || !str_eq(was->provider_id, is->provider_id)))
+        queue_claims_of(s, q, was);
+}
+
+/* The store's name of a class is "group/kind/name". */
+static bool names_class(const struct nodeclass_ref *r, str name)
+{
+    str group, kind, rest;
+
+    return str_cut(name, '/', &group, &rest) && str_cut(rest, '/', &kind, &rest) && str_eq(group, r->group) &&
+           str_eq(kind, r->kind) && str_eq(rest, r->name);
+}
+
+void pools_queue_by_class(struct claims *s, struct queue *q, const struct store_event *ev)
+{
+    if (ev->kind == OBJ_NODEPOOL)
+        queue_add(q, STR(""), ev->name);
+    if (ev->kind != OBJ_NODECLASS)
+        return;
+    struct names n = store_names(s->c->store, OBJ_NODEPOOL);
+    for (uint32_t i = 0; i < n.n; i++) {
+        const struct nodepool *p = store_pool(s->c->store, n.v[i]);
+
+        if (p && names_class(&p->tmpl.class_ref, ev->name))
+            queue_add(q, STR(""), n.v[i]);
+    }
+}
+
+static struct queue *controller(struct claims *s, const char *name, const char *kind, reconcile_fn fn)
+{
+    return manager_add(s->c->manager, &(struct controller_spec){
+                                          .name = name,
+                                          .group = GROUP,
+                                          .kind = kind,
+                                          .workers = workers_linear(10, 1000, s->c->options->cpu_milli),
+                                          .limit = limiter_default,
+                                          .fn = fn,
+                                          .ctx = s,
+                                      });
+}
+
+struct queue *claims_controller(struct claims *s, const char *name, reconcile_fn fn)
+{
+    return controller(s, name, "NodeClaim", fn);
+}
+
+struct queue *pools_controller(struct claims *s, const char *name, reconcile_fn fn)
+{
+    return controller(s, name, "NodePool", fn);
+}
+
+void claims_count_disrupted(struct claims *s, const struct tree *claim, const char *reason)
+{
+    metric_inc(s->c->metrics->nodeclaims_disrupted_total, 1,
+               METRIC_VALS(str_c(reason), obj_label(claim, POOL_LABEL), obj_label(claim, CAPACITY_LABEL)));
+}
+
+struct event_object claim_event_object(const struct tree *claim)
+{
+    return (struct event_object){.kind = &api_nodeclaims,
+                                 .name = obj_name(claim),
+                                 .uid = obj_uid(claim),
+                                 .resource_version = tree_str(tree_at(claim, "metadata", "resourceVersion", NULL))};
+}
+
+str error_text(struct arena *a, const char *msg)
+{
+    str s = str_c(msg);
+
+    return s.n < 300 ? arena_strdup(a, s) : arena_printf(a, "%.300s...", msg);
+}
+
+void err_lead(struct err *e, const char *what)
+{
+    struct err inner = *e;
+
+    (void)snprintf(e->msg, sizeof(e->msg), "%s, %.*s", what, (int)(sizeof(e->msg) - strlen(what) - 3), inner.msg);
+}
+
+void reconcile_fail(struct reconcile *r, const struct err *e)
+{
+    struct err all = *e;
+
+    if (r->err.kind != ERR_NONE) {
+        all = r->err;
+        size_t n = strlen(all.msg);
+        (void)snprintf(all.msg + n, sizeof(all.msg) - n, "; %s", e->msg);
+    }
+    r->err = all;
+}
+
+struct tree tree_of_resources(struct arena *a, const struct syms *t, const struct reslist *l)
+{
+    struct tree *map = tree_new_map(a);
+    struct sb b = {0};
+
+    for (uint32_t i = 0; i < l->n; i++) {
+        sb_reset(&b);
+        quantity_print(&b, l->q[i].name, l->q[i].v, l->q[i].binary);
+        *tree_put(a, map, arena_strdup(a, sym_str(t, l->q[i].name))) = tree_of_str(sb_dup(&b, a));
+    }
+    sb_fini(&b);
+    return *map;
+}
+
+bool taint_tree_is(const struct tree *taint, str key, str effect)
+{
+    return str_eq(tree_str(tree_get(taint, "key")), key) && str_eq(tree_str(tree_get(taint, "effect")), effect);
+}

@@ -1,0 +1,223 @@
+/* Writes of controllers. Two copies of the object are read from its text in the store: one stays as it was, the other is changed, and what is sent is the
+ * difference. */
+#include "control/write.h"
+
+#include "control/feed.h"
+#include "data/edit.h"
+#include "data/json_own.h"
+#include "k8s/diff.h"
+#include "model/duration.h"
+
+/* ---- which kind ---- */
+
+/* "karpenter.kwok.sh/KWOKNodeClass/default": a kind that the provider knows. NULL: it does not. */
+static const struct api_kind *class_kind(const struct control *c, struct arena *a, str name, str *ret_name)
+{
+    str group, kind, rest;
+
+    if (!str_cut(name, '/', &group, &rest) || !str_cut(rest, '/', &kind, ret_name))
+        return NULL;
+    for (uint32_t i = 0; i < c->cloud->n_classes; i++) {
+        const struct cloud_class *k = &c->cloud->classes[i];
+
+        if (!str_is(group, k->group) || !str_is(kind, k->kind))
+            continue;
+        struct api_kind *ret = arena_new_one(a, struct api_kind);
+        *ret = (struct api_kind){.group = k->group, .version = k->version, .plural = k->plural, .kind = k->kind};
+        return ret;
+    }
+    return NULL;
+}
+
+static const struct api_kind *kind_of(const struct control *c, struct arena *a, enum object_kind kind, str *name)
+{
+    if (kind == OBJ_NODECLAIM)
+        return &api_nodeclaims;
+    if (kind == OBJ_NODEPOOL)
+        return &api_nodepools;
+    if (kind == OBJ_NODE)
+        return &api_nodes;
+    assert(kind == OBJ_NODECLASS);
+    return class_kind(c, a, *name, name);
+}
+
+/* ---- drafts ---- */
+
+bool draft_open(struct draft *d, struct control *c, struct arena *a, enum object_kind kind, str name)
+{
+    const struct kept *k = store_kept(c->store, kind, name);
+
+    if (!k)
+        return false;
+    str text = arena_strdup(a, k->text); /* the store's own may be gone after the next call */
+    *d = (struct draft){.c = c,
+                        .arena = a,
+                        .kind = kind_of(c, a, kind, &name),
+                        .object_kind = kind,
+                        .before = json_read_own(a, text),
+                        .obj = json_read_own(a, text)};
+    return d->kind != NULL;
+}
+
+bool draft_changed(const struct draft *d)
+{
+    return !tree_equal(d->before, d->obj);
+}
+
+/* The last finalizer is off: there is no such object any more, though the answer shows it once again. */
+static bool is_over(const struct tree *obj)
+{
+    const struct tree *l = tree_at(obj, "metadata", "finalizers", NULL);
+
+    return obj_is_deleting(obj) && (!l || l->n == 0);
+}
+
+static bool send(struct draft *d, const char *sub, const struct tree *patch, struct tree **ret, struct err *e)
+{
+    struct api_ref ref = {.kind = d->kind, .name = obj_name(d->before)};
+
+    if (!api_patch(d->c->api, d->arena, &ref, sub, API_MERGE, patch, ret, e))
+        return false;
+    if (!is_over(*ret))
+        feed_put(d->c->feed, d->object_kind, *ret);
+    return true;
+}
+
+bool draft_patch(struct draft *d, unsigned flags, struct err *e)
+{
+    struct tree *now = NULL, *patch;
+
+    conds_round(d->arena, d->obj);
+    patch = flags & DRAFT_LOCKED ? merge_diff_locked(d->arena, d->before, d->obj)
+                                 : merge_diff(d->arena, d->before, d->obj);
+    if (!patch)
+        return true;
+    if (!send(d, flags & DRAFT_STATUS ? "status" : NULL, patch, &now, e))
+        return false;
+    if ((flags & DRAFT_BOTH) && !send(d, "status", patch, &now, e))
+        return false;
+    d->before = now;
+    d->obj = tree_copy(d->arena, now);
+    return true;
+}
+
+struct cond_object draft_conds(const struct draft *d)
+{
+    const struct cond_set *set = d->object_kind == OBJ_NODECLAIM  ? &conds_nodeclaim
+                                 : d->object_kind == OBJ_NODEPOOL ? &conds_nodepool
+                                                                  : &conds_nodeclass;
+
+    return (struct cond_object){.arena = d->arena, .obj = d->obj, .set = set, .now_ms = world_now_ms(d->c->world)};
+}
+
+bool write_delete(struct control *c, struct arena *a, enum object_kind kind, str name, struct err *e)
+{
+    struct api_ref ref = {.name = name};
+
+    ref.kind = kind_of(c, a, kind, &ref.name);
+    return api_delete(c->api, a, &ref, NULL, e);
+}
+
+struct result write_failed(struct reconcile *r, const struct err *e)
+{
+    if (e->kind == ERR_CONFLICT)
+        return result_requeue();
+    if (e->kind == ERR_NOT_FOUND)
+        return RESULT_OK;
+    r->err = *e;
+    return result_error();
+}
+
+/* ---- objects ---- */
+
+static str meta_str(const struct tree *obj, const char *field)
+{
+    return tree_str(tree_at(obj, "metadata", field, NULL));
+}
+
+str obj_name(const struct tree *obj)
+{
+    return meta_str(obj, "name");
+}
+
+str obj_uid(const struct tree *obj)
+{
+    return meta_str(obj, "uid");
+}
+
+str obj_label(const struct tree *obj, const char *key)
+{
+    return tree_str(tree_at(obj, "metadata", "labels", key, NULL));
+}
+
+str obj_annotation(const struct tree *obj, const char *key)
+{
+    return tree_str(tree_at(obj, "metadata", "annotations", key, NULL));
+}
+
+static void set_meta(struct arena *a, struct tree *obj, const char *map, str key, str value)
+{
+    *tree_put(a, tree_path(a, obj, "metadata", map, NULL), arena_strdup(a, key)) = tree_of_str(arena_strdup(a, value));
+}
+
+void obj_set_label(struct arena *a, struct tree *obj, str key, str value)
+{
+    set_meta(a, obj, "labels", key, value);
+}
+
+void obj_set_annotation(struct arena *a, struct tree *obj, str key, str value)
+{
+    set_meta(a, obj, "annotations", key, value);
+}
+
+bool obj_is_deleting(const struct tree *obj)
+{
+    return meta_str(obj, "deletionTimestamp").n != 0;
+}
+
+int64_t obj_time_ms(const struct tree *obj, const char *field)
+{
+    int64_t ms;
+    struct err e;
+
+    return time_parse_rfc3339(meta_str(obj, field), &ms, &e) ? ms : INT64_MIN;
+}
+
+static const struct tree *finalizers(const struct tree *obj)
+{
+    const struct tree *l = tree_at(obj, "metadata", "finalizers", NULL);
+
+    return l && l->kind == TREE_LIST ? l : NULL;
+}
+
+bool obj_has_finalizer(const struct tree *obj, const char *name)
+{
+    const struct tree *l = finalizers(obj);
+
+    for (uint32_t i = 0; l && i < l->n; i++)
+        if (str_is(tree_str(&l->items[i]), name))
+            return true;
+    return false;
+}
+
+void obj_add_finalizer(struct arena *a, struct tree *obj, const char *name)
+{
+    if (!obj_has_finalizer(obj, name))
+        tree_push(a, tree_sublist(a, tree_sub(a, obj, "metadata"), "finalizers"), tree_of_str(str_c(name)));
+}
+
+bool obj_drop_finalizer(struct tree *obj, const char *name)
+{
+    struct tree *meta = tree_find(obj, STR("metadata"));
+    struct tree *l = meta ? tree_find(meta, STR("finalizers")) : NULL;
+
+    for (uint32_t i = 0; l && l->kind == TREE_LIST && i < l->n; i++) {
+        if (!str_is(tree_str(&l->items[i]), name))
+            continue;
+        tree_remove(l, i);
+        if (l->n == 0)
+            tree_drop(meta, STR("finalizers")); /* the patch says null */
+        return true;
+    }
+    return false;
+}
