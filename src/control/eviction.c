@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "control/metrics.h"
 #include "control/node_int.h"
 
 #define SEVERAL_BUDGETS "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
@@ -120,7 +119,7 @@ static void evicted(struct evictions *q, struct reconcile *r, str uid, str node)
 {
     str reason = reason_of(q, r->arena, node);
 
-    metric_inc(q->c->metrics->pods_drained, 1, METRIC_VALS(reason));
+    metric_inc(q->c->metrics->pods_drained_total, 1, METRIC_VALS(reason));
     recorder_publish(q->c->recorder,
                      &(struct event){.object = {.kind = &api_pods, .ns = r->ns, .name = r->name, .uid = uid},
                                      .reason = "Evicted",
@@ -158,7 +157,7 @@ static struct result evict(struct reconcile *r)
     str uid = arena_strdup(r->arena, p->uid), node = sym_str(q->c->syms, p->node);
     bool ok = api_evict(q->c->api, r->arena, r->ns, r->name, uid, &code, &e);
     if (code)
-        metric_inc(q->c->metrics->pods_eviction_requests, 1,
+        metric_inc(q->c->metrics->pods_eviction_requests_total, 1,
                    METRIC_VALS(ok ? STR("200") : arena_printf(r->arena, "%d", code)));
     if (ok) {
         evicted(q, r, uid, node);

@@ -1,9 +1,9 @@
 /* What the controllers of Nodes share. */
 #pragma once
 
+#include "control/claim_int.h"
 #include "control/eviction.h"
 #include "control/nodes.h"
-#include "control/write.h"
 
 #define NODE_DISRUPTED_TAINT "karpenter.sh/disrupted"
 #define NODE_NO_BALANCER_LABEL "node.kubernetes.io/exclude-from-external-load-balancers"
@@ -25,4 +25,4 @@ bool node_failed_draining(struct control *c, str node, str why);
 /* 100 ms to 10 s for each name, and per_hundred a second for each hundred workers (lifecycle 1.6). */
 struct limiter_spec node_limit(uint32_t workers, uint32_t per_hundred);
 /* The error of the run, as upstream puts them together: "what, why". */
-PRINTF(3, 4) struct result node_error(struct reconcile *r, const struct err *e, const char *what, ...);
+struct result node_error(struct reconcile *r, const struct err *e, const char *what);

@@ -1,15 +1,11 @@
 /* node.termination: a Node that is being deleted is emptied, its machine is given back, and then it may go (lifecycle 6).
  *
  * The claim tells how far it is: conditions Drained, VolumesDetached and InstanceTerminating. A node without a claim, or with several, is emptied all the same. */
-#include "control/metrics.h"
 #include "control/node_drain.h"
 #include "control/node_int.h"
 #include "control/node_volumes.h"
 #include "data/edit.h"
 #include "model/duration.h"
-
-#define FINALIZER "karpenter.sh/termination"
-#define TERMINATION_TIME "karpenter.sh/nodeclaim-termination-timestamp"
 
 enum {
     DRAIN_POLL_MS = 1000,
@@ -19,7 +15,7 @@ enum {
 };
 
 /* One pass over one Node. */
-struct pass {
+struct departure {
     struct nodes *s;
     struct control *c;
     struct reconcile *r;
@@ -30,9 +26,9 @@ struct pass {
 };
 
 /* Steps say whether the next one may follow; if not, *ret is how the pass ends. */
-typedef bool (*step_fn)(struct pass *p, struct result *ret);
+typedef bool (*step_fn)(struct departure *p, struct result *ret);
 
-static int64_t now_ms(const struct pass *p)
+static int64_t now_ms(const struct departure *p)
 {
     return world_now_ms(p->c->world);
 }
@@ -43,9 +39,9 @@ static bool stop(struct result *ret, struct result with)
     return false;
 }
 
-static bool fail(struct pass *p, struct result *ret, const struct err *e, const char *what)
+static bool fail(struct departure *p, struct result *ret, const struct err *e, const char *what)
 {
-    return stop(ret, node_error(p->r, e, "%s", what));
+    return stop(ret, node_error(p->r, e, what));
 }
 
 /* ---- the end ---- */
@@ -62,27 +58,27 @@ static struct tree *without_finalizer(struct arena *a, const struct tree *node)
     }
     struct tree *order = tree_sublist(a, meta, "$setElementOrder/finalizers");
     for (uint32_t i = 0; i < all->n; i++)
-        if (!str_is(tree_str(&all->items[i]), FINALIZER))
+        if (!str_is(tree_str(&all->items[i]), TERMINATION_FINALIZER))
             tree_push(a, order, all->items[i]);
-    tree_push(a, tree_sublist(a, meta, "$deleteFromPrimitiveList/finalizers"), tree_of_str(STR(FINALIZER)));
+    tree_push(a, tree_sublist(a, meta, "$deleteFromPrimitiveList/finalizers"), tree_of_str(STR(TERMINATION_FINALIZER)));
     return patch;
 }
 
-static void count_end(struct pass *p)
+static void count_end(struct departure *p)
 {
     const struct tree *node = p->node.obj;
     struct control_metrics *m = p->c->metrics;
-    str pool = obj_label(node, "karpenter.sh/nodepool"), zone = obj_label(node, "topology.kubernetes.io/zone");
+    str pool = obj_label(node, POOL_LABEL), zone = obj_label(node, ZONE_LABEL);
     int64_t now = now_ms(p);
 
-    metric_inc(m->nodes_terminated, 1, METRIC_VALS(pool, zone));
+    metric_inc(m->nodes_terminated_total, 1, METRIC_VALS(pool, zone));
     metric_observe(m->nodes_termination_duration, (double)(now - obj_time_ms(node, "deletionTimestamp")) / 1e3,
                    METRIC_VALS(pool), now);
     metric_observe(m->nodes_lifetime_duration, (double)(now - obj_time_ms(node, "creationTimestamp")) / 1e3,
                    METRIC_VALS(pool), now);
 }
 
-static struct result release(struct pass *p)
+static struct result release(struct departure *p)
 {
     struct arena *a = p->r->arena;
     struct api_ref ref = {.kind = &api_nodes, .name = p->r->name};
@@ -97,7 +93,7 @@ static struct result release(struct pass *p)
 
 /* ---- the steps ---- */
 
-static bool delete_claim(struct pass *p, struct result *ret)
+static bool delete_claim(struct departure *p, struct result *ret)
 {
     struct err e;
 
@@ -109,7 +105,7 @@ static bool delete_claim(struct pass *p, struct result *ret)
 }
 
 /* Nobody answers on a machine that is gone: there is nothing to drain. */
-static bool check_machine(struct pass *p, struct result *ret)
+static bool check_machine(struct departure *p, struct result *ret)
 {
     struct machine m;
     struct err e;
@@ -123,16 +119,16 @@ static bool check_machine(struct pass *p, struct result *ret)
     return stop(ret, release(p));
 }
 
-static bool read_deadline(struct pass *p, struct result *ret)
+static bool read_deadline(struct departure *p, struct result *ret)
 {
-    str text = p->has_claim ? obj_annotation(p->claim.obj, TERMINATION_TIME) : (str){0};
+    str text = p->has_claim ? obj_annotation(p->claim.obj, TERMINATION_TIME_ANNOTATION) : (str){0};
     struct err e;
 
     p->deadline_ms = NO_DEADLINE;
     if (!text.n)
         return true;
     if (!time_parse_rfc3339(text, &p->deadline_ms, &e))
-        return fail(p, ret, &e, "parsing annotation " TERMINATION_TIME);
+        return fail(p, ret, &e, "parsing annotation " TERMINATION_TIME_ANNOTATION);
     recorder_publish(p->c->recorder, &(struct event){.object = node_event_object(p->node.obj),
                                                      .warning = true,
                                                      .reason = "TerminationGracePeriodExpiring",
@@ -144,19 +140,12 @@ static bool read_deadline(struct pass *p, struct result *ret)
     return true;
 }
 
-static bool is_disrupted_taint(const struct tree *t)
-{
-    return str_is(tree_str(tree_get(t, "key")), NODE_DISRUPTED_TAINT) &&
-           str_is(tree_str(tree_get(t, "effect")), "NoSchedule");
-}
-
 static void add_disrupted_taint(struct arena *a, struct tree *node)
 {
     struct tree *taints = tree_sublist(a, tree_sub(a, node, "spec"), "taints");
 
-    for (uint32_t i = 0; i < taints->n; i++)
-        if (is_disrupted_taint(&taints->items[i]))
-            return;
+    if (node_has_taint(node, STR(NODE_DISRUPTED_TAINT), STR("NoSchedule")))
+        return;
     for (uint32_t i = taints->n; i-- > 0;)
         if (str_is(tree_str(tree_get(&taints->items[i], "key")), NODE_DISRUPTED_TAINT))
             tree_remove(taints, i);
@@ -166,7 +155,7 @@ static void add_disrupted_taint(struct arena *a, struct tree *node)
     tree_push(a, taints, *taint);
 }
 
-static bool taint(struct pass *p, struct result *ret)
+static bool taint(struct departure *p, struct result *ret)
 {
     struct err e;
 
@@ -197,7 +186,7 @@ static str go_time(struct arena *a, int64_t ms)
 }
 
 /* Budgets and do-not-disrupt notwithstanding: the pod has as much of its grace as there is left. */
-static bool expire_pod(struct pass *p, const struct drain_pod *pod, struct err *e)
+static bool expire_pod(struct departure *p, const struct drain_pod *pod, struct err *e)
 {
     struct arena *a = p->r->arena;
     struct api_ref ref = {.kind = &api_pods, .ns = pod->ns, .name = pod->name};
@@ -228,7 +217,7 @@ static bool expire_pod(struct pass *p, const struct drain_pod *pod, struct err *
     return true;
 }
 
-static bool drain(struct pass *p, struct result *ret)
+static bool drain(struct departure *p, struct result *ret)
 {
     struct control *c = p->c;
     struct arena *a = p->r->arena;
@@ -247,7 +236,7 @@ static bool drain(struct pass *p, struct result *ret)
     return stop(ret, result_after_ms(DRAIN_POLL_MS));
 }
 
-static bool await_drain(struct pass *p, struct result *ret)
+static bool await_drain(struct departure *p, struct result *ret)
 {
     if (!p->has_claim)
         return drain(p, ret);
@@ -278,7 +267,7 @@ static str some_names(struct arena *a, const str *v, uint32_t n)
     return text;
 }
 
-static void note_volumes(struct pass *p, uint32_t n_left, bool late)
+static void note_volumes(struct departure *p, uint32_t n_left, bool late)
 {
     struct cond_object conds = draft_conds(&p->claim);
     str elapsed = STR("TerminationGracePeriodElapsed"), waiting = STR("AwaitingVolumeDetachment");
@@ -291,7 +280,7 @@ static void note_volumes(struct pass *p, uint32_t n_left, bool late)
         (void)conds_unknown(&conds, "VolumesDetached", waiting, waiting);
 }
 
-static bool await_volumes(struct pass *p, struct result *ret)
+static bool await_volumes(struct departure *p, struct result *ret)
 {
     struct arena *a = p->r->arena;
     struct volumes_left left = volumes_left(a, p->c->syms, p->c->store, p->r->name, now_ms(p));
@@ -312,7 +301,7 @@ static bool await_volumes(struct pass *p, struct result *ret)
     return stop(ret, result_after_ms(DRAIN_POLL_MS));
 }
 
-static bool await_machine(struct pass *p, struct result *ret)
+static bool await_machine(struct departure *p, struct result *ret)
 {
     const struct nodeclaim *stored =
         p->has_claim ? store_claim(p->c->store, obj_name(p->claim.obj)) : NULL;
@@ -330,7 +319,7 @@ static bool await_machine(struct pass *p, struct result *ret)
 }
 
 /* What the steps have found out becomes part of the claim, however they ended. False: *ret is how the pass ends. */
-static bool note_on_claim(struct pass *p, struct result *ret)
+static bool note_on_claim(struct departure *p, struct result *ret)
 {
     struct err e;
 
@@ -343,12 +332,12 @@ static bool note_on_claim(struct pass *p, struct result *ret)
         return stop(ret, write_failed(p->r, &e));
     }
     if (drained)
-        metric_inc(p->c->metrics->nodes_drained, 1,
-                   METRIC_VALS(obj_label(p->node.obj, "karpenter.sh/nodepool")));
+        metric_inc(p->c->metrics->nodes_drained_total, 1,
+                   METRIC_VALS(obj_label(p->node.obj, POOL_LABEL)));
     return true;
 }
 
-static struct result finalize(struct pass *p)
+static struct result finalize(struct departure *p)
 {
     static const step_fn before[] = {delete_claim, check_machine, read_deadline, taint};
     static const step_fn steps[] = {await_drain, await_volumes, await_machine};
@@ -374,10 +363,10 @@ static struct result terminate(struct reconcile *r)
 {
     struct nodes *s = r->ctx;
     const struct kept *k = store_kept(s->c->store, OBJ_NODE, r->name);
-    struct pass p = {.s = s, .c = s->c, .r = r, .log = r->log};
+    struct departure p = {.s = s, .c = s->c, .r = r, .log = r->log};
 
     if (!k || !k->managed || k->deleted_ms == INT64_MIN || !draft_open(&p.node, s->c, r->arena, OBJ_NODE, r->name) ||
-        !obj_has_finalizer(p.node.obj, FINALIZER))
+        !obj_has_finalizer(p.node.obj, TERMINATION_FINALIZER))
         return RESULT_OK;
     p.has_claim = node_claim_open(s->c, r->arena, p.node.obj, &p.claim);
     if (p.has_claim)

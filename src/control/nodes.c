@@ -1,7 +1,5 @@
 #include "control/nodes.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "control/node_int.h"
@@ -42,17 +40,10 @@ struct limiter_spec node_limit(uint32_t workers, uint32_t per_hundred)
     return (struct limiter_spec){.base_us = 100 * 1000, .max_us = 10 * 1000 * 1000, .qps = qps, .burst = qps * 10};
 }
 
-struct result node_error(struct reconcile *r, const struct err *e, const char *what, ...)
+struct result node_error(struct reconcile *r, const struct err *e, const char *what)
 {
-    struct err why = *e;
-    va_list ap;
-
-    r->err = why;
-    va_start(ap, what);
-    int n = vsnprintf(r->err.msg, sizeof(r->err.msg), what, ap);
-    va_end(ap);
-    if (n >= 0 && (size_t)n < sizeof(r->err.msg))
-        (void)snprintf(r->err.msg + n, sizeof(r->err.msg) - (size_t)n, ", %s", why.msg);
+    r->err = *e;
+    err_lead(&r->err, what);
     return result_error();
 }
 
