@@ -37,6 +37,10 @@ struct limiter_spec {
 
 extern const struct limiter_spec limiter_default;    /* 5 ms to 1000 s */
 extern const struct limiter_spec limiter_reasonable; /* 100 ms to 1 min, 10 a second, burst 100 */
+extern const struct limiter_spec limiter_singleton;  /* 5 ms to 1000 s, 10 a second, burst 100 */
+/* bucket(qps, per_workers, workers) of lifecycle 1.6, with this back-off. */
+struct limiter_spec limiter_scaled(int64_t base_us, int64_t max_us, uint32_t qps, uint32_t per_workers,
+                                   uint32_t workers);
 
 /* One run of a controller. Lives until it returns. */
 struct reconcile {
@@ -45,13 +49,17 @@ struct reconcile {
     struct arena *arena;
     struct log *log; /* with controller, kind, name and reconcileID */
     struct err err;
+    /* What the line about the error says besides (lifecycle 9.5: keys of the error). Must live as long as the run. */
+    const struct log_field *err_fields;
+    uint32_t n_err_fields;
 };
 
 typedef struct result (*reconcile_fn)(struct reconcile *r);
 
 struct controller_spec {
     const char *name;         /* "nodeclaim.lifecycle" */
-    const char *group, *kind; /* of the objects it is about, for logs; NULL: a singleton */
+    const char *group, *kind; /* of the objects it is about, for logs; kind NULL: a singleton */
+    bool in_memory;           /* no kind and yet no singleton: names come from a queue in memory */
     uint32_t workers;
     struct limiter_spec limit;
     reconcile_fn fn;
@@ -62,13 +70,15 @@ struct manager;
 struct queue; /* of one controller */
 
 struct manager *manager_new(struct world *w, struct log *l, struct metrics *m);
-/* Ends when every worker has come to rest; needs the world to be dead or the manager stopped. */
+/* Nothing is started any more. It goes when the last run has come to its end: at once, or while the world unwinds. Log and metrics are not touched after this;
+ * metrics_text() must not be called any more, as the queues are asked for their depth there. */
 void manager_free(struct manager *m);
 AUTO_DEFINE(manager)
 
 struct queue *manager_add(struct manager *m, const struct controller_spec *s);
-void manager_start(struct manager *m); /* names that were asked for before are worked on from here on */
-void manager_stop(struct manager *m);  /* no new work; what is under way ends by itself */
+/* Names that were asked for before are worked on from here on; singletons run. */
+void manager_start(struct manager *m);
+void manager_stop(struct manager *m); /* no new work; what is under way ends by itself */
 bool manager_idle(
     const struct manager *m); /* nothing under way and nothing due now; delayed names do not count. For tests */
 

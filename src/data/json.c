@@ -274,6 +274,13 @@ void jw_number(struct jw *w, str number)
     sb_str(w->out, number);
 }
 
+void jw_raw(struct jw *w, str json)
+{
+    assert(!w->yaml);
+    before_value(w, false);
+    sb_str(w->out, json);
+}
+
 void jw_tree(struct jw *w, const struct tree *t)
 {
     switch (t ? t->kind : TREE_NULL) {

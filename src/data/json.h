@@ -37,4 +37,5 @@ void jw_double(struct jw *w, double v); /* infinite or not a number: null */
 void jw_bool(struct jw *w, bool v);
 void jw_null(struct jw *w);
 void jw_number(struct jw *w, str text);           /* text is a JSON number, written as it is */
+void jw_raw(struct jw *w, str json);              /* JSON only: a value that is text already; not checked */
 void jw_tree(struct jw *w, const struct tree *t); /* NULL: null */

@@ -16,6 +16,8 @@ AUTO_DEFINE(metrics)
 
 enum metric_kind { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM, METRIC_SUMMARY };
 
+#define METRIC_LABELS 32 /* that a family may have at most */
+
 struct metric_spec {
     const char *name, *help;
     enum metric_kind kind;
@@ -26,27 +28,33 @@ struct metric_spec {
 
 /* A name that is taken is a broken promise. The spec and what it points to live as long as the registry. */
 struct metric *metrics_add(struct metrics *m, const struct metric_spec *s);
-/* A second name for the same series (architecture: names that older dashboards use). */
-void metrics_alias(struct metrics *m, const char *alias, const char *name);
+/* A second name, for dashboards that know no other (docs/metrics.md). Of a counter or gauge with labels it shows the sum, in one series without labels that is there
+ * from the start: so such names can be subtracted from each other. Anything else must have no labels, and is shown as it is. */
+void metrics_alias(struct metrics *m, const struct metric_spec *alias, const struct metric *of);
 
 /* vals: one str for each label; NULL without labels. */
-void metric_inc(struct metric *f, double by, const str *vals); /* counters, gauges */
+void metric_inc(struct metric *f, double by, const str *vals); /* counters, gauges; by 0: from now on it is there */
 void metric_set(struct metric *f, double v, const str *vals);  /* gauges */
 void metric_observe(struct metric *f, double v, const str *vals,
-                    int64_t now_ms); /* histograms, summaries (which forget after 10 min) */
+                    int64_t now_ms); /* histograms, summaries (whose quantiles forget after 10 min) */
 void metric_drop(struct metric *f, const str *vals);
-/* Every series whose label number `at` has this value. */
+/* Every series whose label number `at` has this value. Looks at them all. */
 void metric_drop_where(struct metric *f, uint32_t at, str val);
 double metric_value(
     const struct metric *f,
     const str *vals); /* of a counter or gauge, the count of the others; 0 when there is none. For tests */
+uint32_t metric_count(const struct metric *f); /* series */
 
-/* Called while the text is made, in the order of registration; it writes series of its families with metric_emit(). */
-typedef void (*metric_collect_fn)(void *ctx, struct sb *out);
-void metrics_collector(struct metrics *m, struct metric *const *families, uint32_t n, metric_collect_fn fn, void *ctx);
+/* Called while the text is made, once for each family that it was registered for; it writes that one's series with metric_emit(), in an order that does not change by itself. */
+typedef void (*metric_collect_fn)(void *ctx, const struct metric *f, struct sb *out);
+void metrics_collector(struct metric *const *families, uint32_t n, metric_collect_fn fn, void *ctx);
 void metric_emit(struct sb *out, const struct metric *f, double v, const str *vals);
 
-/* Families by name, series in the order of their labels' values. */
-void metrics_text(struct metrics *m, struct sb *out);
+/* Text format 0.0.4. Families by name, labels by name, series in the order of their labels' values. A family without series is left out. */
+void metrics_text(struct metrics *m, int64_t now_ms, struct sb *out);
+
+/* What is registered, by name: for the reference. `of`: what the alias stands for, or NULL. */
+typedef void (*metric_visit_fn)(void *ctx, const struct metric_spec *s, const struct metric_spec *of);
+void metrics_each(const struct metrics *m, metric_visit_fn fn, void *ctx);
 
 #define METRIC_VALS(...) ((const str[]){__VA_ARGS__})

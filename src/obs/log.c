@@ -1,0 +1,179 @@
+/* A logger is a piece of rendered text, the fields that it repeats, and the root that all loggers of a program share. So a line is: time, message, that text, and
+ * the fields of the call.
+ */
+#include "obs/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/map.h"
+#include "base/sb.h"
+#include "data/json.h"
+
+#define SAMPLE_SLOTS 1024u /* a power of two */
+#define SAMPLE_FIRST 100u
+#define SAMPLE_EACH 100u
+#define SAMPLE_MS 1000
+
+/* How often a message came since `from_ms`. Two messages that fall into one slot push each other out and are then written more often than they should be, never less. */
+struct sample {
+    uint64_t hash;
+    int64_t from_ms;
+    uint32_t n;
+};
+
+struct log_root {
+    enum log_level min;
+    struct log_sink sink;
+    int64_t (*now_ms)(void *clock);
+    void *clock;
+    struct sample samples[SAMPLE_SLOTS];
+    struct sb line; /* scratch */
+};
+
+struct log {
+    struct log_root *root;
+    str fields; /* "k":v,"k":v; may be empty */
+};
+
+struct log *log_new(enum log_level min, const struct log_sink *sink, int64_t (*now_ms)(void *clock), void *clock)
+{
+    struct log *l = xcalloc(1, sizeof(*l));
+
+    l->root = xcalloc(1, sizeof(*l->root));
+    *l->root = (struct log_root){.min = min, .sink = *sink, .now_ms = now_ms, .clock = clock};
+    return l;
+}
+
+void log_free(struct log *l)
+{
+    if (!l)
+        return;
+    sb_fini(&l->root->line);
+    free(l->root);
+    free(l);
+}
+
+static void put_field(struct jw *w, const struct log_field *f)
+{
+    jw_key(w, f->key);
+    switch (f->kind) {
+    case LOG_IS_STR:
+        jw_str(w, f->s);
+        break;
+    case LOG_IS_I64:
+        jw_i64(w, f->i);
+        break;
+    case LOG_IS_DOUBLE:
+        jw_double(w, f->d);
+        break;
+    case LOG_IS_BOOL:
+        jw_bool(w, f->i != 0);
+        break;
+    case LOG_IS_JSON:
+        jw_raw(w, f->s);
+        break;
+    case LOG_IS_OBJ:
+        jw_map(w);
+        if (f->s.n) {
+            jw_key(w, "name");
+            jw_str(w, f->s);
+        }
+        if (f->ns.n) {
+            jw_key(w, "namespace");
+            jw_str(w, f->ns);
+        }
+        jw_end(w);
+        break;
+    }
+}
+
+struct log *log_with(struct arena *a, const struct log *l, const struct log_field *f, uint32_t n)
+{
+    struct log *more = arena_new_one(a, struct log);
+    struct sb *b = &l->root->line;
+    struct jw w = {.out = b};
+
+    sb_reset(b);
+    jw_map(&w);
+    for (uint32_t i = 0; i < n; i++)
+        put_field(&w, &f[i]);
+    more->root = l->root;
+    if (n == 0)
+        more->fields = arena_strdup(a, l->fields);
+    else if (l->fields.n == 0)
+        more->fields = arena_strdup(a, str_sub(sb_view(b), 1, b->n));
+    else
+        more->fields = arena_printf(a, STR_FMT "," STR_FMT, STR_ARG(l->fields), (int)(b->n - 1), b->p + 1);
+    return more;
+}
+
+bool log_wants(const struct log *l, enum log_level level)
+{
+    return level >= l->root->min;
+}
+
+/* Whether this one is written: the first hundred within a second, then every hundredth. */
+static bool sampled(struct log_root *r, enum log_level level, const char *message, int64_t now_ms)
+{
+    uint64_t hash = hash_bytes(message, strlen(message), (uint64_t)level + 1);
+    struct sample *s = &r->samples[hash & (SAMPLE_SLOTS - 1)];
+
+    if (s->hash != hash || now_ms - s->from_ms >= SAMPLE_MS || now_ms < s->from_ms)
+        *s = (struct sample){.hash = hash, .from_ms = now_ms};
+    s->n++;
+    return s->n <= SAMPLE_FIRST || (s->n - SAMPLE_FIRST) % SAMPLE_EACH == 0;
+}
+
+static void put_time(struct jw *w, int64_t now_ms)
+{
+    int64_t s = now_ms / 1000 - (now_ms % 1000 < 0);
+    time_t t = (time_t)s;
+    struct tm tm;
+    char text[64];
+    size_t n;
+
+    (void)gmtime_r(&t, &tm);
+    n = strftime(text, sizeof(text) - 8, "%Y-%m-%dT%H:%M:%S", &tm);
+    (void)snprintf(text + n, sizeof(text) - n, ".%03dZ", (int)(now_ms - s * 1000));
+    jw_c(w, text);
+}
+
+void log_write(const struct log *l, enum log_level level, const char *message, const struct err *e,
+               const struct log_field *f, uint32_t n)
+{
+    static const char *const names[] = {"DEBUG", "INFO", "ERROR"};
+    struct log_root *r = l->root;
+    struct jw w = {.out = &r->line};
+    int64_t now_ms;
+
+    if (!log_wants(l, level))
+        return;
+    now_ms = r->now_ms(r->clock);
+    if (!sampled(r, level, message, now_ms))
+        return;
+    sb_reset(&r->line);
+    jw_map(&w);
+    jw_key(&w, "level");
+    jw_c(&w, names[level]);
+    jw_key(&w, "time");
+    put_time(&w, now_ms);
+    jw_key(&w, "logger");
+    jw_c(&w, "controller");
+    jw_key(&w, "message");
+    jw_c(&w, message);
+    if (l->fields.n) {
+        sb_char(&r->line, ',');
+        sb_str(&r->line, l->fields);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        put_field(&w, &f[i]);
+    if (e) {
+        jw_key(&w, "error");
+        jw_c(&w, e->msg);
+    }
+    jw_end(&w);
+    sb_char(&r->line, '\n');
+    r->sink.write(r->sink.ctx, sb_view(&r->line));
+}
