@@ -1,0 +1,28 @@
+/* What the controllers of Nodes share. */
+#pragma once
+
+#include "control/claim_int.h"
+#include "control/eviction.h"
+#include "control/nodes.h"
+
+#define NODE_DISRUPTED_TAINT "karpenter.sh/disrupted"
+#define NODE_NO_BALANCER_LABEL "node.kubernetes.io/exclude-from-external-load-balancers"
+
+struct nodes {
+    struct control *c;
+    struct evictions *evictions;
+    struct queue *termination, *health; /* health: NULL unless the gate is open and the provider has policies */
+};
+
+void termination_register(struct nodes *s);
+void health_register(struct nodes *s);
+
+/* The node's claim when there is exactly one. */
+bool node_claim_open(struct control *c, struct arena *a, const struct tree *node, struct draft *ret);
+struct event_object node_event_object(const struct tree *node);
+/* Event FailedDraining; false: there is no such node. */
+bool node_failed_draining(struct control *c, str node, str why);
+/* 100 ms to 10 s for each name, and per_hundred a second for each hundred workers (lifecycle 1.6). */
+struct limiter_spec node_limit(uint32_t workers, uint32_t per_hundred);
+/* The error of the run, as upstream puts them together: "what, why". */
+struct result node_error(struct reconcile *r, const struct err *e, const char *what);
