@@ -59,6 +59,7 @@ struct api_ref {
 enum api_patch_type { API_MERGE, API_STRATEGIC };
 
 /* Results live in the arena and may be edited; `ret` may be NULL where nobody wants the answer. */
+/* Without a name: the whole collection as a List, of one namespace or all; for few objects. */
 bool api_get(struct api *c, struct arena *a, const struct api_ref *r, struct tree **ret, struct err *e);
 bool api_create(struct api *c, struct arena *a, const struct api_kind *k, str ns, const struct tree *body,
                 struct tree **ret, struct err *e);
