@@ -36,6 +36,7 @@ struct claim_note {
     struct launch *launch;  /* NULL: none, or written down */
     int64_t scanned_ms;     /* nodeclaim.consistency; INT64_MIN: never */
     int64_t type_found_ms;  /* its instance type was there; INT64_MIN: never */
+    bool expired;           /* and deleted for it */
 };
 
 #define HEALTH_SAMPLES 4u
@@ -70,6 +71,7 @@ str class_name_of(struct arena *a, const struct nodeclass_ref *r);
 str claim_node_name(struct claims *s, str provider_id, bool *ret_several);
 /* Puts every claim that this event of a Node or a NodeClaim is about into the queue. */
 void claims_queue_by_node(struct claims *s, struct queue *q, const struct store_event *ev);
+bool claim_names_class(struct claims *s, str claim, str class); /* class: "group/kind/name" */
 /* The same for pools: events of a pool, or of a node class that it names. */
 void pools_queue_by_class(struct claims *s, struct queue *q, const struct store_event *ev);
 struct queue *claims_controller(struct claims *s, const char *name, reconcile_fn fn); /* with the workers that most have */
@@ -142,6 +144,14 @@ bool pool_health_report(struct claims *s, struct arena *a, const struct tree *cl
 /* Each changes the object and says whether it did. */
 bool readiness_decide(const struct cond_object *pool, const struct tree *class);
 bool hash_adopt_claim(struct arena *a, struct tree *claim, str hash);
+bool drift_by_hash(const struct nodepool *p, const struct nodeclaim *c);
+struct result consolidatable_decide(const struct cond_object *conds, const struct nodepool *p,
+                                    const struct nodeclaim *c, bool *ret_marked);
+bool podevent_counts(const struct pod *was, const struct pod *is);
+bool podevent_decide(struct arena *a, struct tree *claim, int64_t last_ms, int64_t now_ms);
+int64_t expiration_left_ms(const struct nodeclaim *c, int64_t now_ms);
+str *consistency_issues(struct arena *a, const struct syms *t, const struct nodeclaim *c, const struct node *n,
+                        uint32_t *ret_n);
 void counter_decide(struct arena *a, const struct syms *t, struct tree *pool, const struct reslist *usage);
 
 /* ---- each controller ---- */

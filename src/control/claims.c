@@ -212,6 +212,13 @@ static bool names_class(const struct nodeclass_ref *r, str name)
            str_eq(kind, r->kind) && str_eq(rest, r->name);
 }
 
+bool claim_names_class(struct claims *s, str claim, str class)
+{
+    const struct nodeclaim *c = store_claim(s->c->store, claim);
+
+    return c && names_class(&c->class_ref, class);
+}
+
 void pools_queue_by_class(struct claims *s, struct queue *q, const struct store_event *ev)
 {
     if (ev->kind == OBJ_NODEPOOL)

@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "base/map.h"
 #include "disrupt/disrupt.h"
+#include "disrupt/drift.h"
 #include "model/evict.h"
 
 #define NO_INDEX UINT32_MAX
@@ -75,19 +76,6 @@ struct pool_budget {
 /* [snapshot.n_pools] */
 struct pool_budget *budgets_of(struct arena *a, const struct snapshot *s, enum budget_reason reason);
 enum budget_reason method_budget(enum disrupt_method m);
-
-/* --- drift.c (lifecycle 4.1.1) ---------------------------------------------------------------------------------------
- *
- * What the controller would write into the Drifted condition, as far as the objects tell: not AMIs, subnets and the
- * like, which only the cloud knows. */
-
-struct drift;
-
-struct drift *drift_new(const struct snapshot *s);
-void drift_free(struct drift *d);
-AUTO_DEFINE(drift)
-/* "NodePoolDrifted", "RequirementsDrifted", "InstanceTypeNotFound", "NodeClassDrift"; empty: not drifted. */
-str drift_reason(struct drift *d, uint32_t node);
 
 /* --- balance.c (lifecycle 8.12) --------------------------------------------------------------------------------------- */
 

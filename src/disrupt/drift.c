@@ -8,7 +8,6 @@
 #include "disrupt/candidate.h"
 #include "model/req.h"
 
-#define TYPE_CHECK_AFTER_MS (3600 * 1000) /* a young claim may be ahead of the list of types */
 #define HASH_VERSION "v3"
 
 struct drift {
@@ -113,10 +112,30 @@ static bool requirements_differ(struct drift *d, const struct nodeclaim *c, uint
     return !rs_compatible(&d->space, set, d->required[pool], COMPAT_STRICT);
 }
 
-static bool is_reservation_key(const struct drift *d, sym key)
+bool drift_by_requirements(const struct syms *t, const struct label_rules *rules, const struct claim_template *tmpl,
+                           lset_id labels)
 {
-    return (sym_some(d->s->catalog->rules.reservation_id) && sym_eq(key, d->s->catalog->rules.reservation_id)) ||
-           str_starts(sym_str(d->s->syms, key), STR("karpenter.k8s.aws/capacity-reservation-"));
+    AUTO(arena) struct arena *a = arena_new(4096);
+    struct reqspace space;
+    uint32_t n;
+    const struct label *l = lset_get(t, labels, &n);
+
+    reqspace_init(&space, a, t, rules);
+    for (uint32_t i = 0; i < tmpl->n_requirements; i++)
+        reqspace_expr(&space, &tmpl->requirements[i]);
+    for (uint32_t i = 0; i < n; i++)
+        reqspace_value(&space, l[i].key, l[i].val);
+    reqspace_freeze(&space);
+    bool drifted = !rs_compatible(&space, rs_of_labels(&space, l, n),
+                                  rs_of_exprs(&space, tmpl->requirements, tmpl->n_requirements), COMPAT_STRICT);
+    reqspace_fini(&space);
+    return drifted;
+}
+
+static bool is_reservation_key(const struct syms *t, const struct label_rules *rules, sym key)
+{
+    return (sym_some(rules->reservation_id) && sym_eq(key, rules->reservation_id)) ||
+           str_starts(sym_str(t, key), STR("karpenter.k8s.aws/capacity-reservation-"));
 }
 
 static bool lists(const struct req_expr *x, sym val)
@@ -128,16 +147,17 @@ static bool lists(const struct req_expr *x, sym val)
 }
 
 /* A reserved node may have outlived its reservation: then it goes on as an on-demand one. */
-static bool offering_fits(const struct drift *d, const struct offering *o, const struct nodeclaim *c, bool reserved)
+static bool offering_fits(const struct syms *t, const struct label_rules *rules, const struct offering *o,
+                          lset_id labels, bool reserved)
 {
     for (uint32_t i = 0; i < o->n_requirements; i++) {
         const struct req_expr *x = &o->requirements[i];
         sym val;
 
-        if (reserved && is_reservation_key(d, x->key))
+        if (reserved && is_reservation_key(t, rules, x->key))
             continue;
-        if (!lset_value(d->s->syms, c->labels, x->key, &val)) {
-            if (x->op == OP_IN && !label_is_well_known(&d->s->catalog->rules, x->key))
+        if (!lset_value(t, labels, x->key, &val)) {
+            if (x->op == OP_IN && !label_is_well_known(rules, x->key))
                 return false;
             continue;
         }
@@ -150,23 +170,40 @@ static bool offering_fits(const struct drift *d, const struct offering *o, const
     return true;
 }
 
+static bool is_sold(const struct syms *t, const struct label_rules *rules, const struct itype *type, lset_id labels)
+{
+    sym ct;
+    bool reserved = lset_value(t, labels, SYM(CT), &ct) && sym_eq(ct, SYM(RESERVED));
+
+    for (uint32_t i = 0; i < type->n_offerings; i++)
+        if (offering_fits(t, rules, &type->offerings[i], labels, reserved))
+            return true;
+    return false;
+}
+
+bool drift_by_type(const struct syms *t, const struct catalog *catalog, const struct nodeclaim *c)
+{
+    sym type;
+
+    if (!lset_value(t, c->labels, SYM(ITYPE), &type))
+        return true;
+    for (uint32_t i = 0; i < catalog->n; i++)
+        if (sym_eq(catalog->types[i].name, type))
+            return !is_sold(t, &catalog->rules, &catalog->types[i], c->labels);
+    return true;
+}
+
 static bool type_is_gone(const struct drift *d, const struct nodeclaim *c)
 {
-    sym type, ct;
+    const struct snapshot *s = d->s;
+    sym type;
 
-    if (sat_sub(d->s->now_ms, c->created_ms) <= TYPE_CHECK_AFTER_MS)
+    if (sat_sub(s->now_ms, c->created_ms) <= DRIFT_TYPE_AFTER_MS)
         return false;
-    if (!lset_value(d->s->syms, c->labels, SYM(ITYPE), &type))
+    if (!lset_value(s->syms, c->labels, SYM(ITYPE), &type))
         return true;
     uint32_t ix = u64map_get(&d->type_of_sym, type.v);
-    if (ix == MAP_NONE)
-        return true;
-    const struct itype *t = &d->s->catalog->types[ix];
-    bool reserved = lset_value(d->s->syms, c->labels, SYM(CT), &ct) && sym_eq(ct, SYM(RESERVED));
-    for (uint32_t i = 0; i < t->n_offerings; i++)
-        if (offering_fits(d, &t->offerings[i], c, reserved))
-            return false;
-    return true;
+    return ix == MAP_NONE || !is_sold(s->syms, &s->catalog->rules, &s->catalog->types[ix], c->labels);
 }
 
 /* Both sides must say their hash, and in the same version. */
