@@ -5,7 +5,8 @@
 #include "base/vec.h"
 #include "control/node_int.h"
 
-#define SEVERAL_BUDGETS "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+#define SEVERAL_BUDGETS                                                                                                \
+    "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 
 struct entry {
     char *text; /* namespace, name and uid, one after the other */
@@ -103,7 +104,7 @@ static void drop(struct evictions *q, str ns, str name, str uid)
 /* Why its node goes, as far as anybody knows. */
 static str reason_of(const struct evictions *q, struct arena *a, str node_name)
 {
-    const struct store *s = q->c->store;
+    struct store *s = q->c->store;
     const struct node *n = store_node(s, node_name);
     struct names claims = n ? store_claims_by_id(s, n->provider_id) : (struct names){0};
     struct draft d;
@@ -132,9 +133,9 @@ static void evicted(struct evictions *q, struct reconcile *r, str uid, str node)
 /* Its budgets do not let it go now: said on the node, and tried again. */
 static struct result refused(struct evictions *q, struct reconcile *r, str node, const char *why)
 {
-    if (!node_failed_draining(q->c, node,
-                              arena_printf(r->arena, "%s (Pod=" STR_FMT "/" STR_FMT ")", why, STR_ARG(r->ns),
-                                           STR_ARG(r->name)))) {
+    if (!node_failed_draining(
+            q->c, node,
+            arena_printf(r->arena, "%s (Pod=" STR_FMT "/" STR_FMT ")", why, STR_ARG(r->ns), STR_ARG(r->name)))) {
         err_set(&r->err, ERR_NOT_FOUND, "getting node, nodes \"" STR_FMT "\" not found", STR_ARG(node));
         return result_error();
     }
@@ -181,13 +182,14 @@ struct evictions *evictions_new(struct control *c)
     uint32_t n = workers_linear(100, 5000, c->options->cpu_milli);
 
     q->c = c;
-    q->queue = manager_add(c->manager, &(struct controller_spec){.name = "eviction-queue",
-                                                                 .group = "",
-                                                                 .kind = "Pod",
-                                                                 .workers = n,
-                                                                 .limit = node_limit(n, 100),
-                                                                 .fn = evict,
-                                                                 .ctx = q});
+    q->queue = manager_add(c->manager, &(struct controller_spec){
+                                           .name = "eviction-queue",
+                                           .group = "",
+                                           .kind = "Pod",
+                                           .workers = n,
+                                           .limit = limiter_scaled(NODE_BACKOFF_US, NODE_BACKOFF_MAX_US, 100, 100, n),
+                                           .fn = evict,
+                                           .ctx = q});
     return q;
 }
 

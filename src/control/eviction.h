@@ -9,7 +9,8 @@
 
 struct evictions;
 
-struct evictions *evictions_new(struct control *c); /* adds the controller to the manager, which ends before evictions_free() */
+struct evictions *evictions_new(
+    struct control *c); /* adds the controller to the manager, which ends before evictions_free() */
 void evictions_free(struct evictions *q);
 AUTO_DEFINE(evictions)
 

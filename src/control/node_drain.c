@@ -11,7 +11,7 @@ static bool expires(const struct pod *p, int64_t deadline_ms, int64_t now_ms)
 {
     if (deadline_ms == NO_DEADLINE || (p->terminating && moment_ms(p->deleted) <= deadline_ms))
         return false;
-    return now_ms > deadline_ms - (int64_t)p->grace_s * 1000;
+    return now_ms > deadline_ms - (int64_t)MAX(p->grace_s, 0) * 1000;
 }
 
 static struct drain_pod copy(struct arena *a, const struct syms *t, const struct pod *p)

@@ -12,7 +12,8 @@ struct drain_pod { /* a copy: pods may go while we act */
 };
 
 struct drain {
-    struct drain_pod *expiring; /* to be deleted now, so that they have their grace, or what is left of it, before the deadline */
+    struct drain_pod
+        *expiring; /* to be deleted now, so that they have their grace, or what is left of it, before the deadline */
     uint32_t n_expiring;
     struct drain_pod *evict; /* what can be evicted of the first group that is not empty */
     uint32_t n_evict;

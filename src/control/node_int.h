@@ -8,6 +8,9 @@
 #define NODE_DISRUPTED_TAINT "karpenter.sh/disrupted"
 #define NODE_NO_BALANCER_LABEL "node.kubernetes.io/exclude-from-external-load-balancers"
 
+#define NODE_BACKOFF_US (100 * 1000)
+#define NODE_BACKOFF_MAX_US (10 * 1000 * 1000)
+
 struct nodes {
     struct control *c;
     struct evictions *evictions;
@@ -22,7 +25,5 @@ bool node_claim_open(struct control *c, struct arena *a, const struct tree *node
 struct event_object node_event_object(const struct tree *node);
 /* Event FailedDraining; false: there is no such node. */
 bool node_failed_draining(struct control *c, str node, str why);
-/* 100 ms to 10 s for each name, and per_hundred a second for each hundred workers (lifecycle 1.6). */
-struct limiter_spec node_limit(uint32_t workers, uint32_t per_hundred);
 /* The error of the run, as upstream puts them together: "what, why". */
 struct result node_error(struct reconcile *r, const struct err *e, const char *what);

@@ -111,8 +111,8 @@ static bool check_machine(struct departure *p, struct result *ret)
     struct err e;
 
     if (cond_is_true(p->node.obj, "Ready") ||
-        p->c->cloud->get(p->c->cloud->self, p->r->arena, tree_str(tree_at(p->node.obj, "spec", "providerID", NULL)),
-                         &m, &e))
+        p->c->cloud->get(p->c->cloud->self, p->r->arena, tree_str(tree_at(p->node.obj, "spec", "providerID", NULL)), &m,
+                         &e))
         return true;
     if (e.kind != ERR_NOT_FOUND)
         return fail(p, ret, &e, "getting nodeclaim");
@@ -129,14 +129,14 @@ static bool read_deadline(struct departure *p, struct result *ret)
         return true;
     if (!time_parse_rfc3339(text, &p->deadline_ms, &e))
         return fail(p, ret, &e, "parsing annotation " TERMINATION_TIME_ANNOTATION);
-    recorder_publish(p->c->recorder, &(struct event){.object = node_event_object(p->node.obj),
-                                                     .warning = true,
-                                                     .reason = "TerminationGracePeriodExpiring",
-                                                     .message = arena_printf(p->r->arena,
-                                                                             "All pods will be deleted by " STR_FMT,
-                                                                             STR_ARG(text)),
-                                                     .dedupe = &p->r->name,
-                                                     .n_dedupe = 1});
+    recorder_publish(
+        p->c->recorder,
+        &(struct event){.object = node_event_object(p->node.obj),
+                        .warning = true,
+                        .reason = "TerminationGracePeriodExpiring",
+                        .message = arena_printf(p->r->arena, "All pods will be deleted by " STR_FMT, STR_ARG(text)),
+                        .dedupe = &p->r->name,
+                        .n_dedupe = 1});
     return true;
 }
 
@@ -221,8 +221,8 @@ static bool drain(struct departure *p, struct result *ret)
 {
     struct control *c = p->c;
     struct arena *a = p->r->arena;
-    struct drain d = drain_decide(a, c->syms, store_pods(c->store), store_pods_on(c->store, p->r->name), p->deadline_ms,
-                                  now_ms(p));
+    struct drain d =
+        drain_decide(a, c->syms, store_pods(c->store), store_pods_on(c->store, p->r->name), p->deadline_ms, now_ms(p));
     struct err e;
 
     for (uint32_t i = 0; i < d.n_expiring; i++)
@@ -290,21 +290,20 @@ static bool await_volumes(struct departure *p, struct result *ret)
         note_volumes(p, left.n, late);
     if (left.n == 0 || late)
         return true;
-    recorder_publish(p->c->recorder,
-                     &(struct event){.object = node_event_object(p->node.obj),
-                                     .reason = "AwaitingVolumeDetachment",
-                                     .message = arena_printf(a, "Awaiting deletion of bound volumeattachments (" STR_FMT
-                                                                ")",
-                                                             STR_ARG(some_names(a, left.v, left.n))),
-                                     .dedupe = &p->r->name,
-                                     .n_dedupe = 1});
+    recorder_publish(
+        p->c->recorder,
+        &(struct event){.object = node_event_object(p->node.obj),
+                        .reason = "AwaitingVolumeDetachment",
+                        .message = arena_printf(a, "Awaiting deletion of bound volumeattachments (" STR_FMT ")",
+                                                STR_ARG(some_names(a, left.v, left.n))),
+                        .dedupe = &p->r->name,
+                        .n_dedupe = 1});
     return stop(ret, result_after_ms(DRAIN_POLL_MS));
 }
 
 static bool await_machine(struct departure *p, struct result *ret)
 {
-    const struct nodeclaim *stored =
-        p->has_claim ? store_claim(p->c->store, obj_name(p->claim.obj)) : NULL;
+    const struct nodeclaim *stored = p->has_claim ? store_claim(p->c->store, obj_name(p->claim.obj)) : NULL;
     struct err e;
 
     if (!stored)
@@ -332,8 +331,7 @@ static bool note_on_claim(struct departure *p, struct result *ret)
         return stop(ret, write_failed(p->r, &e));
     }
     if (drained)
-        metric_inc(p->c->metrics->nodes_drained_total, 1,
-                   METRIC_VALS(obj_label(p->node.obj, POOL_LABEL)));
+        metric_inc(p->c->metrics->nodes_drained_total, 1, METRIC_VALS(obj_label(p->node.obj, POOL_LABEL)));
     return true;
 }
 
@@ -378,11 +376,13 @@ void termination_register(struct nodes *s)
 {
     uint32_t n = workers_linear(100, 5000, s->c->options->cpu_milli);
 
-    s->termination = manager_add(s->c->manager, &(struct controller_spec){.name = "node.termination",
-                                                                          .group = "",
-                                                                          .kind = "Node",
-                                                                          .workers = n,
-                                                                          .limit = node_limit(n, 10),
-                                                                          .fn = terminate,
-                                                                          .ctx = s});
+    s->termination =
+        manager_add(s->c->manager,
+                    &(struct controller_spec){.name = "node.termination",
+                                              .group = "",
+                                              .kind = "Node",
+                                              .workers = n,
+                                              .limit = limiter_scaled(NODE_BACKOFF_US, NODE_BACKOFF_MAX_US, 10, 100, n),
+                                              .fn = terminate,
+                                              .ctx = s});
 }

@@ -33,13 +33,6 @@ bool node_failed_draining(struct control *c, str node, str why)
     return true;
 }
 
-struct limiter_spec node_limit(uint32_t workers, uint32_t per_hundred)
-{
-    uint32_t qps = (workers * per_hundred + 99) / 100;
-
-    return (struct limiter_spec){.base_us = 100 * 1000, .max_us = 10 * 1000 * 1000, .qps = qps, .burst = qps * 10};
-}
-
 struct result node_error(struct reconcile *r, const struct err *e, const char *what)
 {
     r->err = *e;
@@ -50,11 +43,10 @@ struct result node_error(struct reconcile *r, const struct err *e, const char *w
 static void on_event(void *ctx, const struct store_event *ev)
 {
     struct nodes *s = ctx;
-    const struct node *n = ev->is;
 
     if (ev->kind != OBJ_NODE || ev->change == STORE_GONE)
         return;
-    if (n->deleting)
+    if (ev->kept_is->deleted_ms != INT64_MIN)
         queue_add(s->termination, (str){0}, ev->name);
     if (s->health)
         queue_add(s->health, (str){0}, ev->name);
