@@ -39,7 +39,6 @@ static const char manifest[] =
 #include "cli/demo_data.inc"
     ;
 
-
 struct demo {
     struct demo_args args;
     struct arena *arena;
@@ -379,13 +378,14 @@ static void print_hints(const struct demo *d)
                      "  kubectl drain node-1\n"
                      "  kubectl explain nodepool.spec\n");
     else
-        (void)printf("  kubectl get nodepools,nodes\n"
-                     "  kubectl scale deployment inflate --replicas 5   # a node is made for them\n"
-                     "  kubectl get nodeclaims,nodes,pods -o wide\n"
-                     "  kubectl logs -n karpenter -l app.kubernetes.io/name=karpenter -f\n"
-                     "  kubectl describe nodeclaims\n"
-                     "  kubectl delete nodeclaims --all                 # drained, replaced while pods need them, gone\n"
-                     "  kubectl scale deployment inflate --replicas 0\n");
+        (void)printf(
+            "  kubectl get nodepools,nodes\n"
+            "  kubectl scale deployment inflate --replicas 5   # a node is made for them\n"
+            "  kubectl get nodeclaims,nodes,pods -o wide\n"
+            "  kubectl logs -n karpenter -l app.kubernetes.io/name=karpenter -f\n"
+            "  kubectl describe nodeclaims\n"
+            "  kubectl delete nodeclaims --all                 # drained, replaced while pods need them, gone\n"
+            "  kubectl scale deployment inflate --replicas 0\n");
 }
 
 static void print_welcome(const struct demo *d)

@@ -14,7 +14,7 @@ struct demo_replica {
     struct options options;
     struct kube_config *config;
     struct log *log;
-    struct operator *op;
+    struct operator* op;
     bool ended;
 };
 

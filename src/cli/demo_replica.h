@@ -14,10 +14,10 @@ struct demo_replica;
 struct demo_replica_setup {
     struct world *world;
     const struct cli_env *env;
-    str server;         /* "https://127.0.0.1:1234" */
+    str server; /* "https://127.0.0.1:1234" */
     str token;
     const char *ca_pem;
-    str pod;            /* its name is the identity of the replica */
+    str pod;                              /* its name is the identity of the replica */
     void (*on_line)(void *ctx, str line); /* of its log */
     void *ctx;
 };

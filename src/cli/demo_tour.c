@@ -89,7 +89,8 @@ static bool wait_for(struct tour *t, holds_fn holds, uint32_t n, str name, const
             return true;
         }
         if (took > PATIENCE_US || world_dead(t->s.world))
-            return err_set(&t->e, ERR_TIMEOUT, "waited %lld s for: %s; there are %u NodeClaims (%u ready), %u nodes, %u of %u pods running",
+            return err_set(&t->e, ERR_TIMEOUT,
+                           "waited %lld s for: %s; there are %u NodeClaims (%u ready), %u nodes, %u of %u pods running",
                            PATIENCE_US / 1000000, what, s->n_claims, s->n_ready, s->n_nodes, s->n_running, s->n_pods);
         fiber_sleep_us(t->s.world, POLL_US);
     }
@@ -156,7 +157,8 @@ static bool lose_a_node(struct tour *t, uint32_t n, struct sight *s)
 
     (void)snprintf(kept, sizeof(kept), STR_FMT, STR_ARG(name));
     (void)snprintf(command, sizeof(command), "delete nodeclaim %s", kept);
-    say("One NodeClaim is deleted: its node is tainted and drained, a new one takes the pods, then the machine goes.", command);
+    say("One NodeClaim is deleted: its node is tainted and drained, a new one takes the pods, then the machine goes.",
+        command);
     return api_delete(t->api, t->a, &(struct api_ref){&api_nodeclaims, {0}, str_c(kept)}, NULL, &t->e) &&
            wait_for(t, gone_and_all_run, n, str_c(kept), "it is gone, with its node; every pod runs", s);
 }
@@ -165,7 +167,8 @@ static bool delete_all(struct tour *t, struct sight *s)
 {
     for (uint32_t i = 0; i < s->n_claims; i++)
         if (!api_delete(t->api, t->a,
-                        &(struct api_ref){&api_nodeclaims, {0}, tree_str(tree_at(&s->claims->items[i], "metadata", "name", NULL))},
+                        &(struct api_ref){
+                            &api_nodeclaims, {0}, tree_str(tree_at(&s->claims->items[i], "metadata", "name", NULL))},
                         NULL, &t->e) &&
             t->e.kind != ERR_NOT_FOUND)
             return false;
@@ -176,7 +179,8 @@ static bool steps(struct tour *t)
 {
     struct sight s;
 
-    say("Five pods that want a CPU each. No node has room: Karpenter picks one that has.", "scale deployment inflate --replicas 5");
+    say("Five pods that want a CPU each. No node has room: Karpenter picks one that has.",
+        "scale deployment inflate --replicas 5");
     if (!scale(t, 5) || !wait_for(t, all_run, 5, STR(""), "five pods run", &s))
         return false;
     say_claims(&s);

@@ -149,7 +149,6 @@ static bool set_up(struct operator* o, struct err *e)
     uint32_t n = 0;
 
     o->metrics = metrics_new();
-    o->c.metrics = control_metrics_new(o->metrics);
     o->c.api = api_new(o->s.world, o->s.config,
                        &(struct api_options){.user_agent = "karpenter/" KARPENTER_VERSION,
                                              .qps = (double)opt->kube_client_qps,
@@ -159,6 +158,8 @@ static bool set_up(struct operator* o, struct err *e)
     o->c.cloud = o->s.cloud(&o->c, e);
     if (!o->c.cloud)
         return false;
+    o->c.metrics = control_metrics_new(o->metrics, &(struct control_metrics_options){
+                                                       o->c.cloud->node_labels, o->c.cloud->classes, o->c.cloud->n_classes});
     for (; n < MIN(o->c.cloud->n_classes, ARRAY_LEN(classes)); n++)
         classes[n] =
             (struct nodeclass_ref){str_c(o->c.cloud->classes[n].group), str_c(o->c.cloud->classes[n].kind), {0}};
@@ -221,8 +222,8 @@ void operator_free(struct operator* o)
     if (o->c.cloud && o->c.cloud->free)
         o->c.cloud->free(o->c.cloud->self);
     api_free(o->c.api);
-    control_metrics_free(o->c.metrics);
     metrics_free(o->metrics);
+    control_metrics_free(o->c.metrics);
     free(o);
 }
 

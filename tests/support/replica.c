@@ -14,7 +14,7 @@ struct replica {
     struct kube_config *config;
     struct log *log;
     struct world *world;
-    struct operator *op;
+    struct operator* op;
     bool ended;
 };
 

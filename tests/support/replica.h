@@ -8,7 +8,8 @@
 struct replica;
 
 /* `env`: name, value, …, NULL; on top of what tests need. Its log goes to `log`, which outlives it. */
-struct replica *replica_new(struct world *w, const char *server, const char *identity, const char *const *env, struct sb *log);
+struct replica *replica_new(struct world *w, const char *server, const char *identity, const char *const *env,
+                            struct sb *log);
 void replica_stop(struct replica *r); /* as SIGTERM does */
 void replica_free(struct replica *r);
 bool replica_ended(const struct replica *r); /* after replica_stop(), or when the lease was lost */
