@@ -29,14 +29,15 @@ static bool annotate_deadline(struct pass *p, struct result *ret)
         *ret = write_failed(p->r, &e);
         return e.kind == ERR_NOT_FOUND;
     }
-    recorder_publish(p->c->recorder, &(struct event){
-                                         .object = claim_event_object(p->d.obj),
-                                         .warning = true,
-                                         .reason = "TerminationGracePeriodExpiring",
-                                         .message = arena_printf(a, "All pods will be deleted by " STR_FMT, STR_ARG(at)),
-                                         .dedupe = &name,
-                                         .n_dedupe = 1,
-                                     });
+    recorder_publish(p->c->recorder,
+                     &(struct event){
+                         .object = claim_event_object(p->d.obj),
+                         .warning = true,
+                         .reason = "TerminationGracePeriodExpiring",
+                         .message = arena_printf(a, "All pods will be deleted by " STR_FMT, STR_ARG(at)),
+                         .dedupe = &name,
+                         .n_dedupe = 1,
+                     });
     log_info(p->log, "annotated nodeclaim", LOG_STR(TERMINATION_TIME_ANNOTATION, at));
     return true;
 }
@@ -84,12 +85,14 @@ static bool machine_is_gone(struct pass *p, struct result *ret)
 {
     struct control *c = p->c;
     const struct nodeclaim *claim = store_claim(c->store, obj_name(p->d.obj));
+    struct nodeclaim copy = {.name = obj_name(p->d.before),
+                             .uid = obj_uid(p->d.before),
+                             .provider_id = tree_str(tree_at(p->d.before, "status", "providerID", NULL))};
     struct err e = {0}, write;
 
-    if (!claim)
-        return false;
-    claim = nodeclaim_dup(p->r->arena, claim);
-    bool under_way = c->cloud->destroy(c->cloud->self, p->r->arena, claim, &e);
+    if (claim) /* else one that cannot be read: it must be possible to get rid of its machine all the same */
+        copy = *nodeclaim_dup(p->r->arena, claim);
+    bool under_way = c->cloud->destroy(c->cloud->self, p->r->arena, &copy, &e);
     if (!under_way && e.kind != ERR_NOT_FOUND) {
         reconcile_fail(p->r, &e);
         *ret = result_error();

@@ -88,8 +88,8 @@ bool draft_patch(struct draft *d, unsigned flags, struct err *e)
     struct tree *now = NULL, *patch;
 
     conds_round(d->arena, d->obj);
-    patch = flags & DRAFT_LOCKED ? merge_diff_locked(d->arena, d->before, d->obj)
-                                 : merge_diff(d->arena, d->before, d->obj);
+    patch =
+        flags & DRAFT_LOCKED ? merge_diff_locked(d->arena, d->before, d->obj) : merge_diff(d->arena, d->before, d->obj);
     if (!patch)
         return true;
     if (!send(d, flags & DRAFT_STATUS ? "status" : NULL, patch, &now, e))
