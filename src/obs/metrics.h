@@ -16,7 +16,7 @@ AUTO_DEFINE(metrics)
 
 enum metric_kind { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM, METRIC_SUMMARY };
 
-#define METRIC_LABELS 32 /* that a family may have at most */
+#define METRIC_LABELS 64 /* that a family may have at most */
 
 struct metric_spec {
     const char *name, *help;
