@@ -109,9 +109,10 @@ static struct result reconcile(struct reconcile *r)
         return RESULT_OK;
     str pool_name = obj_label(d.obj, POOL_LABEL);
     const struct nodepool *p = pool_name.n ? store_pool(store, pool_name) : NULL;
-    if (!p)
+    const struct nodeclaim *c = store_claim(store, r->name);
+    if (!p || !c)
         return RESULT_OK;
-    const struct nodeclaim *c = nodeclaim_dup(r->arena, store_claim(store, r->name));
+    c = nodeclaim_dup(r->arena, c);
     bool launched = c->launched == COND_TRUE;
     if (launched && !drift_of(s, r->arena, p, c, &reason, &e))
         reconcile_fail(r, &e);

@@ -84,12 +84,14 @@ static bool machine_is_gone(struct pass *p, struct result *ret)
 {
     struct control *c = p->c;
     const struct nodeclaim *claim = store_claim(c->store, obj_name(p->d.obj));
+    struct nodeclaim copy = {.name = obj_name(p->d.before),
+                             .uid = obj_uid(p->d.before),
+                             .provider_id = tree_str(tree_at(p->d.before, "status", "providerID", NULL))};
     struct err e = {0}, write;
 
-    if (!claim)
-        return false;
-    claim = nodeclaim_dup(p->r->arena, claim);
-    bool under_way = c->cloud->destroy(c->cloud->self, p->r->arena, claim, &e);
+    if (claim) /* else one that cannot be read: it must be possible to get rid of its machine all the same */
+        copy = *nodeclaim_dup(p->r->arena, claim);
+    bool under_way = c->cloud->destroy(c->cloud->self, p->r->arena, &copy, &e);
     if (!under_way && e.kind != ERR_NOT_FOUND) {
         reconcile_fail(p->r, &e);
         *ret = result_error();

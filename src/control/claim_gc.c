@@ -103,12 +103,11 @@ static struct result reconcile(struct reconcile *r)
 
 void claim_gc_register(struct claims *s)
 {
-    s->gc = manager_add(s->c->manager, &(struct controller_spec){
+    (void)manager_add(s->c->manager, &(struct controller_spec){
                                            .name = "nodeclaim.garbagecollection",
                                            .workers = 1,
-                                           .limit = limiter_default,
+                                           .limit = limiter_singleton,
                                            .fn = reconcile,
                                            .ctx = s,
                                        });
-    queue_add(s->gc, STR(""), STR(""));
 }

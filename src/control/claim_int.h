@@ -2,7 +2,7 @@
  * adds its queue and its ears. */
 #pragma once
 
-#include "base/vec.h"
+#include "base/htab.h"
 #include "control/claims.h"
 #include "control/metrics.h"
 #include "control/write.h"
@@ -32,7 +32,7 @@ struct launch {
 
 /* What is known of a claim only here. Forgotten with the claim. */
 struct claim_note {
-    char *uid;
+    struct htab_node node; /* by uid */
     struct launch *launch;  /* NULL: none, or written down */
     int64_t scanned_ms;     /* nodeclaim.consistency; INT64_MIN: never */
     int64_t type_found_ms;  /* its instance type was there; INT64_MIN: never */
@@ -43,16 +43,17 @@ struct claim_note {
 
 /* The last registrations of a pool's nodes. */
 struct pool_note {
-    char *uid;
+    struct htab_node node; /* by uid */
     bool failed[HEALTH_SAMPLES];
-    uint32_t n, at; /* samples, and where the next goes */
+    uint32_t n, at;           /* samples, and where the next goes */
+    int64_t noted_generation; /* old spellings have been told of up to here */
 };
 
 struct claims {
     struct control *c;
-    VEC(struct claim_note *) notes;     /* by uid */
-    VEC(struct pool_note *) pool_notes; /* likewise */
-    struct queue *lifecycle, *disruption, *podevents, *expiration, *gc, *consistency, *hydration, *node_hydration;
+    struct htab notes;      /* struct claim_note */
+    struct htab pool_notes; /* struct pool_note */
+    struct queue *lifecycle, *disruption, *podevents, *expiration, *consistency, *hydration, *node_hydration;
     struct queue *counter, *hash, *readiness, *health, *validation;
 };
 

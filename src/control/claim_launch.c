@@ -1,6 +1,8 @@
 /* Launch: a machine is bought for the claim, once (lifecycle 3.2).
  *
  * What the cloud answered is remembered until the claim itself says so, because a second answer would be a second machine. */
+#include <stdlib.h>
+
 #include "control/claim_int.h"
 #include "data/edit.h"
 
@@ -91,12 +93,18 @@ static void failed(struct pass *p, struct err *e)
 static struct launch *buy(struct pass *p, struct err *e)
 {
     struct control *c = p->c;
-    const struct nodeclaim *claim = nodeclaim_dup(p->r->arena, store_claim(c->store, obj_name(p->d.obj)));
-    const struct nodeclass *k = store_class(c->store, &claim->class_ref);
-    struct launch l = {.arena = arena_new(4096)};
+    const struct nodeclaim *claim = store_claim(c->store, obj_name(p->d.obj));
+    struct launch l = {0};
 
+    if (!claim) {
+        (void)err_set(e, ERR_INVALID, "the NodeClaim cannot be read");
+        return NULL;
+    }
+    claim = nodeclaim_dup(p->r->arena, claim);
+    const struct nodeclass *k = store_class(c->store, &claim->class_ref);
     if (k)
         k = nodeclass_dup(p->r->arena, k);
+    l.arena = arena_new(4096);
     if (!c->cloud->create(c->cloud->self, l.arena, c->syms, claim, k, &l.machine, e)) {
         arena_free(l.arena);
         return NULL;

@@ -63,10 +63,7 @@ void claim_lifecycle_register(struct claims *s)
                                                   .group = GROUP,
                                                   .kind = "NodeClaim",
                                                   .workers = workers,
-                                                  .limit = {.base_us = 1000000,
-                                                            .max_us = 60 * 1000000ll,
-                                                            .qps = (workers * 10 + 999) / 1000,
-                                                            .burst = (workers * 10 + 999) / 1000 * 10},
+                                                  .limit = limiter_scaled(1000000, 60 * 1000000ll, 10, 1000, workers),
                                                   .fn = reconcile,
                                                   .ctx = s,
                                               });

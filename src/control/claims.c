@@ -1,91 +1,66 @@
 #include "control/claims.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "control/claim_int.h"
 #include "data/edit.h"
 
 /* ---- notes ---- */
 
-static char *dup_text(str s)
+/* A thing of this size with its key behind it. */
+static void *note_new(size_t size, size_t node, str uid)
 {
-    char *p = xmalloc(s.n + 1);
+    char *n = xcalloc(1, size + uid.n);
+    struct htab_node *h = (struct htab_node *)(n + node);
 
-    memcpy(p, s.p, s.n);
-    p[s.n] = '\0';
-    return p;
-}
-
-static uint32_t note_at(const struct claims *s, str uid)
-{
-    uint32_t lo = 0, hi = s->notes.n;
-
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (str_cmp(str_c(s->notes.v[mid]->uid), uid) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    memcpy(n + size, uid.p, uid.n);
+    h->key = (str){n + size, uid.n};
+    return n;
 }
 
 struct claim_note *claim_note(struct claims *s, str uid)
 {
-    uint32_t at = note_at(s, uid);
+    struct claim_note *n = HTAB_THING(htab_get(&s->notes, uid), struct claim_note, node);
 
-    if (at < s->notes.n && str_is(uid, s->notes.v[at]->uid))
-        return s->notes.v[at];
-    struct claim_note *n = xcalloc(1, sizeof(*n));
-    n->uid = dup_text(uid);
+    if (n)
+        return n;
+    n = note_new(sizeof(*n), offsetof(struct claim_note, node), uid);
     n->scanned_ms = n->type_found_ms = INT64_MIN;
-    vec_push(&s->notes, NULL);
-    memmove(&s->notes.v[at + 1], &s->notes.v[at], (s->notes.n - 1 - at) * sizeof(*s->notes.v));
-    s->notes.v[at] = n;
+    htab_put(&s->notes, &n->node);
     return n;
-}
-
-static void note_free(struct claim_note *n)
-{
-    launch_free(n->launch);
-    free(n->uid);
-    free(n);
-}
-
-static void forget_claim(struct claims *s, str uid)
-{
-    uint32_t at = note_at(s, uid);
-
-    if (at == s->notes.n || !str_is(uid, s->notes.v[at]->uid))
-        return;
-    note_free(s->notes.v[at]);
-    s->notes.n--;
-    memmove(&s->notes.v[at], &s->notes.v[at + 1], (s->notes.n - at) * sizeof(*s->notes.v));
 }
 
 struct pool_note *pool_note(struct claims *s, str uid)
 {
-    for (uint32_t i = 0; i < s->pool_notes.n; i++)
-        if (str_is(uid, s->pool_notes.v[i]->uid))
-            return s->pool_notes.v[i];
-    struct pool_note *n = xcalloc(1, sizeof(*n));
-    n->uid = dup_text(uid);
-    vec_push(&s->pool_notes, n);
+    struct pool_note *n = HTAB_THING(htab_get(&s->pool_notes, uid), struct pool_note, node);
+
+    if (n)
+        return n;
+    n = note_new(sizeof(*n), offsetof(struct pool_note, node), uid);
+    htab_put(&s->pool_notes, &n->node);
     return n;
+}
+
+static void forget_claim(struct claims *s, str uid)
+{
+    struct claim_note *n = HTAB_THING(htab_get(&s->notes, uid), struct claim_note, node);
+
+    if (!n)
+        return;
+    htab_del(&s->notes, &n->node);
+    launch_free(n->launch);
+    free(n);
 }
 
 static void forget_pool(struct claims *s, str uid)
 {
-    for (uint32_t i = 0; i < s->pool_notes.n; i++) {
-        if (!str_is(uid, s->pool_notes.v[i]->uid))
-            continue;
-        free(s->pool_notes.v[i]->uid);
-        free(s->pool_notes.v[i]);
-        s->pool_notes.v[i] = vec_last(&s->pool_notes);
-        s->pool_notes.n--;
+    struct pool_note *n = HTAB_THING(htab_get(&s->pool_notes, uid), struct pool_note, node);
+
+    if (!n)
         return;
-    }
+    htab_del(&s->pool_notes, &n->node);
+    free(n);
 }
 
 static void forget_gone(void *ctx, const struct store_event *ev)
@@ -93,9 +68,9 @@ static void forget_gone(void *ctx, const struct store_event *ev)
     if (ev->change != STORE_GONE)
         return;
     if (ev->kind == OBJ_NODECLAIM)
-        forget_claim(ctx, ((const struct nodeclaim *)ev->was)->uid);
+        forget_claim(ctx, ev->kept_was->uid);
     if (ev->kind == OBJ_NODEPOOL)
-        forget_pool(ctx, ((const struct nodepool *)ev->was)->uid);
+        forget_pool(ctx, ev->kept_was->uid);
 }
 
 /* ---- all of them ---- */
@@ -125,14 +100,18 @@ void claims_free(struct claims *s)
 {
     if (!s)
         return;
-    for (uint32_t i = 0; i < s->notes.n; i++)
-        note_free(s->notes.v[i]);
-    vec_fini(&s->notes);
-    for (uint32_t i = 0; i < s->pool_notes.n; i++) {
-        free(s->pool_notes.v[i]->uid);
-        free(s->pool_notes.v[i]);
+    struct htab_walk w = {0};
+    for (struct htab_node *n = htab_next(&s->notes, &w); n; n = htab_next(&s->notes, &w)) {
+        struct claim_note *c = HTAB_THING(n, struct claim_note, node);
+
+        launch_free(c->launch);
+        free(c);
     }
-    vec_fini(&s->pool_notes);
+    htab_fini(&s->notes);
+    w = (struct htab_walk){0};
+    for (struct htab_node *n = htab_next(&s->pool_notes, &w); n; n = htab_next(&s->pool_notes, &w))
+        free(HTAB_THING(n, struct pool_note, node));
+    htab_fini(&s->pool_notes);
     free(s);
 }
 
