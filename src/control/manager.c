@@ -3,10 +3,10 @@
  */
 #include "control/manager.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "control/manager_metrics.h"
+#include "control/uuid.h"
 #include "control/workq.h"
 #include "net/fiber.h"
 
@@ -171,19 +171,10 @@ static void arena_give_back(struct manager *m, struct arena *a)
     vec_push(&m->arenas, a);
 }
 
-/* A random uuid, version 4. */
-static str run_id(struct arena *a, struct world *w)
-{
-    uint64_t hi = (world_random(w) & ~0xf000ull) | 0x4000, lo = (world_random(w) & (UINT64_MAX >> 2)) | 1ull << 63;
-
-    return arena_printf(a, "%08x-%04x-%04x-%04x-%012llx", (unsigned)(hi >> 32), (unsigned)(hi >> 16 & 0xffff),
-                        (unsigned)(hi & 0xffff), (unsigned)(lo >> 48), (unsigned long long)(lo & (UINT64_MAX >> 16)));
-}
-
 static struct log *run_log(const struct run *run)
 {
     const struct controller_spec *s = &run->q->spec;
-    str ns = run->r.ns, name = run->r.name, id = run_id(run->arena, run->q->m->w);
+    str ns = run->r.ns, name = run->r.name, id = uuid_new(run->arena, run->q->m->w);
     struct log_field f[7];
     uint32_t n = 0;
 

@@ -1,7 +1,7 @@
 /* recorder - Events (lifecycle 11): what people see in `kubectl describe`.
  *
  * An event that was published a while ago with the same key is dropped. What remains goes through the rules of the client library: a repeat of an Event becomes a count in it, a flood about
- * one object is cut off (25 at once, then one every five minutes), more than ten alike within ten minutes are put together. Sending happens in the background and is never waited for;
+ * one object is cut off (25 at once, then one every five minutes), ten or more alike within ten minutes are put together. Sending happens in the background and is never waited for;
  * when the server is away, the oldest are lost first.
  */
 #pragma once
@@ -28,7 +28,8 @@ struct event {
     bool limited;      /* counts against the limit that all such events share: 5 a second, burst 10 (Nominated) */
 };
 
-struct recorder *recorder_new(struct api *c, const char *component, struct log *l);
+struct recorder *recorder_new(struct api *c, str component, struct log *l); /* component is copied */
+/* What was not sent is lost. While one is being sent, the recorder and what it was given must last until the world is dead and has unwound, or recorder_waiting() is 0. */
 void recorder_free(struct recorder *r);
 AUTO_DEFINE(recorder)
 void recorder_publish(struct recorder *r, const struct event *ev); /* copies */
