@@ -2,66 +2,64 @@
 
 #include <stdlib.h>
 
-#include "base/vec.h"
+#include "base/htab.h"
+#include "base/sb.h"
 #include "control/node_int.h"
 
 #define SEVERAL_BUDGETS                                                                                                \
     "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 
 struct entry {
-    char *text; /* namespace, name and uid, one after the other */
-    str ns, name, uid;
+    struct htab_node node; /* by "namespace/name" */
+    str uid;
+    char text[]; /* key and uid */
 };
 
 struct evictions {
     struct control *c;
     struct queue *queue;
-    VEC(struct entry) set; /* by namespace and name */
+    struct htab set;
 };
 
 /* ---- the set ---- */
 
-static int entry_cmp(const struct entry *e, str ns, str name)
+static struct entry *entry_find(const struct evictions *q, str ns, str name)
 {
-    int c = str_cmp(e->ns, ns);
+    struct sb b = {0};
 
-    return c ? c : str_cmp(e->name, name);
+    sb_printf(&b, STR_FMT "/" STR_FMT, STR_ARG(ns), STR_ARG(name));
+    struct entry *e = HTAB_THING(htab_get(&q->set, sb_view(&b)), struct entry, node);
+    sb_fini(&b);
+    return e;
 }
 
-/* Where it is, or would be. */
-static uint32_t place_of(const struct evictions *q, str ns, str name, bool *ret_there)
+static struct entry *entry_new(str ns, str name, str uid)
 {
-    uint32_t lo = 0, hi = q->set.n;
+    size_t n = ns.n + 1 + name.n;
+    struct entry *e = xcalloc(1, sizeof(*e) + n + uid.n);
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-
-        if (entry_cmp(&q->set.v[mid], ns, name) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    *ret_there = lo < q->set.n && entry_cmp(&q->set.v[lo], ns, name) == 0;
-    return lo;
+    memcpy(e->text, ns.p, ns.n);
+    e->text[ns.n] = '/';
+    memcpy(e->text + ns.n + 1, name.p, name.n);
+    memcpy(e->text + n, uid.p, uid.n);
+    e->node.key = (str){e->text, n};
+    e->uid = (str){e->text + n, uid.n};
+    return e;
 }
 
-static struct entry entry_of(str ns, str name, str uid)
+static void drop(struct evictions *q, struct entry *e)
 {
-    char *p = xmalloc(ns.n + name.n + uid.n + 1);
-
-    if (ns.n)
-        memcpy(p, ns.p, ns.n);
-    memcpy(p + ns.n, name.p, name.n);
-    memcpy(p + ns.n + name.n, uid.p, uid.n);
-    return (struct entry){p, {p, ns.n}, {p + ns.n, name.n}, {p + ns.n + name.n, uid.n}};
+    if (!e)
+        return;
+    htab_del(&q->set, &e->node);
+    free(e);
 }
 
 bool evictions_has(const struct evictions *q, str ns, str name, str uid)
 {
-    bool there;
-    uint32_t at = place_of(q, ns, name, &there);
+    const struct entry *e = entry_find(q, ns, name);
 
-    return there && str_eq(q->set.v[at].uid, uid);
+    return e && str_eq(e->uid, uid);
 }
 
 uint32_t evictions_count(const struct evictions *q)
@@ -71,32 +69,18 @@ uint32_t evictions_count(const struct evictions *q)
 
 void evictions_add(struct evictions *q, str ns, str name, str uid)
 {
-    bool there;
-    uint32_t at = place_of(q, ns, name, &there);
-
-    if (there && str_eq(q->set.v[at].uid, uid))
+    if (evictions_has(q, ns, name, uid))
         return;
-    if (there) {
-        free(q->set.v[at].text);
-    } else {
-        (void)vec_add(&q->set);
-        memmove(q->set.v + at + 1, q->set.v + at, (q->set.n - 1 - at) * sizeof(*q->set.v));
-    }
-    q->set.v[at] = entry_of(ns, name, uid);
+    drop(q, entry_find(q, ns, name)); /* an older pod of the same name */
+    htab_put(&q->set, &entry_new(ns, name, uid)->node);
     queue_add(q->queue, ns, name);
 }
 
-/* uid empty: whichever pod of the name is in. */
-static void drop(struct evictions *q, str ns, str name, str uid)
+/* What became of a pod while we were asking is not known: the set may hold another one of its name by now. */
+static void drop_pod(struct evictions *q, str ns, str name, str uid)
 {
-    bool there;
-    uint32_t at = place_of(q, ns, name, &there);
-
-    if (!there || (uid.n && !str_eq(q->set.v[at].uid, uid)))
-        return;
-    free(q->set.v[at].text);
-    memmove(q->set.v + at, q->set.v + at + 1, (q->set.n - at - 1) * sizeof(*q->set.v));
-    q->set.n--;
+    if (evictions_has(q, ns, name, uid))
+        drop(q, entry_find(q, ns, name));
 }
 
 /* ---- one pod ---- */
@@ -127,7 +111,7 @@ static void evicted(struct evictions *q, struct reconcile *r, str uid, str node)
                                      .message = arena_printf(r->arena, "Evicted pod: " STR_FMT, STR_ARG(reason)),
                                      .dedupe = &r->name,
                                      .n_dedupe = 1});
-    drop(q, r->ns, r->name, uid);
+    drop_pod(q, r->ns, r->name, uid);
 }
 
 /* Its budgets do not let it go now: said on the node, and tried again. */
@@ -150,7 +134,7 @@ static struct result evict(struct reconcile *r)
     int code;
 
     if (!p) {
-        drop(q, r->ns, r->name, (str){0});
+        drop(q, entry_find(q, r->ns, r->name));
         return RESULT_OK;
     }
     if (!evictions_has(q, r->ns, r->name, p->uid))
@@ -165,7 +149,7 @@ static struct result evict(struct reconcile *r)
         return RESULT_OK;
     }
     if (code == 404 || code == 409) { /* it is gone, or another one has its name */
-        drop(q, r->ns, r->name, uid);
+        drop_pod(q, r->ns, r->name, uid);
         return RESULT_OK;
     }
     if (code == 429)
@@ -195,10 +179,13 @@ struct evictions *evictions_new(struct control *c)
 
 void evictions_free(struct evictions *q)
 {
+    struct htab_walk w = {0};
+    struct htab_node *n;
+
     if (!q)
         return;
-    for (uint32_t i = 0; i < q->set.n; i++)
-        free(q->set.v[i].text);
-    vec_fini(&q->set);
+    while ((n = htab_next(&q->set, &w)))
+        free(HTAB_THING(n, struct entry, node));
+    htab_fini(&q->set);
     free(q);
 }
