@@ -1,6 +1,7 @@
 /* Puts the parts together, in the order in which they need each other. */
 #include "control/operator.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "control/feed.h"
@@ -167,7 +168,13 @@ static bool set_up(struct operator* o, struct err *e)
     o->c.recorder = recorder_new(o->c.api, STR("karpenter"), o->s.log);
     o->c.manager = manager_new(o->s.world, o->s.log, o->metrics);
     o->controllers = controllers_register(&o->c);
-    o->c.feed = feed_new(&o->c);
+    o->c.feed = feed_new(&(struct feed_options){.store = o->c.store,
+                                                .classes = o->c.cloud->classes,
+                                                .n_classes = o->c.cloud->n_classes,
+                                                .owners = opt->settings.n_default_spreads != 0,
+                                                .ctx = o,
+                                                .on_error = on_feed_error});
+    feed_watch(o->c.feed, o->c.api);
     return elect(o, e);
 }
 
@@ -234,7 +241,7 @@ bool operator_leads(const struct operator* o)
 
 bool operator_synced(const struct operator* o)
 {
-    return feed_synced(o->c.feed);
+    return feed_listed(o->c.feed);
 }
 
 struct control *operator_control(struct operator* o)

@@ -29,13 +29,6 @@ struct provisioner {
 
 /* ---- triggers ---- */
 
-/* Waits for a place that the scheduler has not found (scheduling 8.2). */
-static bool is_provisionable(const struct pod *p)
-{
-    return p->unschedulable && !sym_some(p->node) && !p->nominated && p->owner != OWNER_DAEMONSET &&
-           p->owner != OWNER_NODE;
-}
-
 static bool is_disrupted(const struct node *n)
 {
     for (uint32_t i = 0; i < n->taints.n; i++)
@@ -52,7 +45,7 @@ static void on_pod(struct provisioner *p, const struct store_event *ev)
         podbook_forget(p->book, ((const struct pod *)ev->was)->uid);
         return;
     }
-    if (!is_provisionable(pod))
+    if (!pod_is_provisionable(pod))
         return;
     podbook_ack(p->book, pod->uid, world_now_ms(p->c->world));
     batch_trigger(&p->batch, pod->uid);
@@ -92,16 +85,12 @@ static void on_window(void *ctx)
 static void on_retry(void *ctx)
 {
     struct provisioner *p = ctx;
-    struct pod_list waiting = store_pods_on(p->c->store, STR(""));
-    const struct pod *pods = store_pods(p->c->store);
+    struct pod_list waiting = store_pods_waiting(p->c->store);
 
     p->retries.n--;
     memmove(p->retries.v, p->retries.v + 1, p->retries.n * sizeof(*p->retries.v));
-    for (uint32_t i = 0; i < waiting.n; i++)
-        if (is_provisionable(&pods[waiting.v[i]])) {
-            batch_trigger(&p->batch, pods[waiting.v[i]].uid);
-            break;
-        }
+    if (waiting.n)
+        batch_trigger(&p->batch, store_pods(p->c->store)[waiting.v[0]].uid);
     struct names nodes = store_names(p->c->store, OBJ_NODE);
     for (uint32_t i = 0; i < nodes.n; i++) {
         const struct node *n = store_node(p->c->store, nodes.v[i]);
