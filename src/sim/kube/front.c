@@ -28,6 +28,7 @@ void front_free(struct front *f)
     if (!f)
         return;
     watchers_fini(f);
+    log_readers_fini(f);
     tokens_fini(f);
     documents_fini(f);
     free(f);
@@ -206,7 +207,7 @@ void front_serve(struct kube *k, struct exchange *x, const struct front_fault *f
         r.fault = *fault;
     if (!serve(&r, &st))
         reply_status(&r, &st);
-    vec_fini(&r.warnings);
+    vec_fini(&r.warnings.list);
 }
 
 void kube_serve(void *kube, struct exchange *x)

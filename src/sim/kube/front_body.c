@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "data/edit.h"
+#include "data/json.h"
 #include "data/reader.h"
 #include "sim/kube/protobuf.h"
 
@@ -196,7 +197,7 @@ static bool check_custom(struct request *r, const struct tree *obj, const struct
         struct causes c = {.a = r->a};
         struct kind said = {.group = k->group, .name = name};
 
-        cause_invalid(&c, STR("kind"), json_of(r->a, name), "must be " STR_FMT, STR_ARG(k->name));
+        cause_invalid(&c, STR("kind"), json_quoted(r->a, name), "must be " STR_FMT, STR_ARG(k->name));
         (void)status_invalid(r->a, st, &said, tree_str(tree_at(obj, "metadata", "name", NULL)), &c);
         causes_fini(&c);
         return false;

@@ -50,8 +50,8 @@ void reply_head(struct request *r, int code, const char *content_type, const str
         h[n++] = (struct http_header){STR("Content-Type"), str_c(content_type)};
     for (uint32_t i = 0; i < n_more; i++)
         h[n++] = more[i];
-    for (uint32_t i = 0; i < r->warnings.n && n < MAX_HEADERS; i++)
-        h[n++] = (struct http_header){STR("Warning"), warning_value(r->a, r->warnings.v[i])};
+    for (uint32_t i = 0; i < r->warnings.list.n && n < MAX_HEADERS; i++)
+        h[n++] = (struct http_header){STR("Warning"), warning_value(r->a, r->warnings.list.v[i])};
     reply_begin(r->x, code, h, n);
 }
 

@@ -268,7 +268,7 @@ static bool check_match(struct request *r, struct status *st)
     if (send && !str_is(match, "NotOlderThan"))
         cause_forbidden(&c, field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
     if (send && match.n && !str_is(match, "NotOlderThan"))
-        cause_not_supported(&c, field, json_of(r->a, match), "supported values: \"NotOlderThan\"");
+        cause_not_supported(&c, field, json_quoted(r->a, match), "supported values: \"NotOlderThan\"");
     return query_invalid(r, "ListOptions", &c, st);
 }
 

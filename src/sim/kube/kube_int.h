@@ -166,8 +166,8 @@ struct kube {
     struct event_book *event_book;
     VEC(struct custom_kind) custom_kinds;
 
-    kube_log_fn logs;
-    void *logs_ctx;
+    struct kube_kubelets kubelets;
+    struct lookup logs; /* struct pod_logs by uid */
 };
 
 struct front *front_new(struct kube *k);
@@ -252,6 +252,8 @@ void crd_init(struct kube *k);
 void crd_sync(struct kube *k, str name);
 void events_init(struct kube *k);
 void events_fini(struct kube *k);
+void logs_init(struct kube *k);
+void logs_fini(struct kube *k);
 void bootstrap(struct kube *k);
 
 /* status.conditions by type: sets status, reason and message; lastTransitionTime moves when status changes. Empty reason and

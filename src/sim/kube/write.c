@@ -74,7 +74,7 @@ static bool known_fields(struct write *w)
         ok = refuse_decoding(w, arena_printf(w->a, "strict decoding error: " STR_FMT, STR_ARG(joined(w->a, &unknown))));
     else if (w->o->fields == FIELDS_WARN && w->o->warnings)
         for (uint32_t i = 0; i < unknown.list.n; i++)
-            vec_push(w->o->warnings, unknown.list.v[i].message);
+            vec_push(&w->o->warnings->list, unknown.list.v[i].message);
     causes_fini(&unknown);
     return ok;
 }
