@@ -107,12 +107,12 @@ static bool authenticate(struct request *r, struct status *st)
 
 bool refuse_method(struct request *r, struct status *st)
 {
-    return status_bad_request(r->a, st, 405, "the server does not allow this method on the requested resource");
+    return status_blank(r->a, st, 405, "the server does not allow this method on the requested resource");
 }
 
 bool refuse_path(struct request *r, struct status *st)
 {
-    return status_bad_request(r->a, st, 404, "the server could not find the requested resource");
+    return status_blank(r->a, st, 404, "the server could not find the requested resource");
 }
 
 bool request_is(const struct request *r, const char *method)

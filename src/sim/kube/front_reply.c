@@ -234,7 +234,7 @@ void metadata_json(struct sb *out, const struct tree *obj)
     jw_end(&w);
 }
 
-bool reply_object(struct request *r, int code, const struct object *o, struct status *st)
+static bool reply_shown(struct request *r, int code, const struct object *o, struct status *st)
 {
     struct sb b = {0};
     struct grid g;
@@ -266,6 +266,15 @@ bool reply_object(struct request *r, int code, const struct object *o, struct st
     }
     reply_json(r, code, &b);
     return true;
+}
+
+bool reply_object(struct request *r, int code, const struct object *o, struct status *st)
+{
+    const struct object *shown = kube_object_as(r->kube, o, r->route.kind);
+    bool ok = reply_shown(r, code, shown, st);
+
+    object_unref(shown);
+    return ok;
 }
 
 void reply_tree(struct request *r, int code, const struct tree *t)

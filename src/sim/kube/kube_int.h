@@ -211,6 +211,7 @@ struct write {
     struct kube *k;
     struct arena *a;
     const struct kind *kind;
+    const struct kind *asked; /* the shape in which the client speaks; NULL: that of the kind */
     const char *sub;
     struct tree *obj;
     const struct write_options *o; /* NULL: from inside, which is trusted not to invent fields */
@@ -228,6 +229,9 @@ bool write_update(struct write *w, const struct object *old);
 const struct object *write_revision(struct kube *k, struct arena *a, const struct object *old, struct tree *obj);
 /* Likewise, and the object goes if nothing holds it any more: after a change of finalizers. */
 void write_finalizers(struct kube *k, struct arena *a, const struct object *old, struct tree *obj);
+
+/* A copy of an object's tree as this kind shows it (shape.c). */
+struct tree *shape_tree(struct arena *a, const struct kind *as, const struct tree *stored);
 
 /* ---- removing (remove.c, gc.c, namespace.c) ---- */
 

@@ -255,7 +255,8 @@ static void check_finalizers(struct causes *out, const struct kind *kind, const 
         foreground = foreground || str_is(name, "foregroundDeletion");
     }
     if (orphan && foreground)
-        cause_invalid(out, field, json_text(out->a, list), "finalizer orphan and foregroundDeletion cannot be both set");
+        cause_invalid(out, field, json_text(out->a, list),
+                      "finalizer orphan and foregroundDeletion cannot be both set");
     for (uint32_t i = 0; list && !kind->crd && i < list->n; i++) {
         str name = tree_str(&list->items[i]);
 
@@ -381,8 +382,8 @@ static void check_update(struct causes *out, const struct tree *meta, const stru
         const struct tree *now = tree_get(meta, fixed[i]);
 
         if (!same_value(now, tree_get(old, fixed[i])))
-            cause_invalid(out, arena_printf(out->a, "metadata.%s", fixed[i]), now ? json_text(out->a, now) : STR("null"),
-                          "field is immutable");
+            cause_invalid(out, arena_printf(out->a, "metadata.%s", fixed[i]),
+                          now ? json_text(out->a, now) : STR("null"), "field is immutable");
     }
     check_labels(out, tree_get(meta, "labels"));
     check_annotations(out, tree_get(meta, "annotations"));
@@ -430,20 +431,13 @@ static const struct {
     {"managedFields", MAPS},
 };
 
-static const char *json_word(const struct tree *t)
-{
-    static const char *const words[] = {"null", "bool", "number", "string", "array", "object"};
-
-    return words[t->kind];
-}
-
 static bool mismatch(struct arena *a, const struct kind *kind, const struct tree *t, const char *field,
                      const char *type, struct status *st)
 {
     return status_bad_request(a, st, 400,
                               STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT
                                       ": json: cannot unmarshal %s into Go struct field ObjectMeta.%s%s%s of type %s",
-                              STR_ARG(kind->name), STR_ARG(kind->version), STR_ARG(kind->name), json_word(t),
+                              STR_ARG(kind->name), STR_ARG(kind->version), STR_ARG(kind->name), go_json_kind(t),
                               kind->crd ? "" : "metadata", field[0] && !kind->crd ? "." : "", field, type);
 }
 

@@ -33,6 +33,11 @@ bool kube_watch(struct kube *k, struct arena *a, const struct kind *kind, str ns
                 void *ctx, void (*on_dropped)(void *ctx), struct watch **ret, struct status *st);
 void kube_unwatch(struct watch *w); /* not after on_dropped */
 
+/* ---- other shapes ---- */
+
+/* The object as this kind shows it, referenced: itself, or, for a kind that is another shape of its kind, a revision of its own. */
+const struct object *kube_object_as(struct kube *k, const struct object *o, const struct kind *as);
+
 /* ---- writes with everything that HTTP adds ---- */
 
 /* Sentences for the client that go with an answer. */

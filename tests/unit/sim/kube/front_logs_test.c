@@ -1,5 +1,6 @@
 /* Logs of pods over HTTP: what a simulated kubelet says, what others write, following, options, refusals. */
 #include "data/reader.h"
+#include "net/fiber.h"
 #include "sim/kube/cluster.h"
 #include "sim/kube/podlog.h"
 #include "support/check.h"
@@ -214,6 +215,58 @@ static void refusals(void **state)
     refused(l, PODS "/new/log", 400, "container \"c\" in pod \"new\" is waiting to start: ContainerCreating");
 }
 
+/* Follows, and then does not look for ten minutes. */
+struct sleeper {
+    struct logs *l;
+    uint64_t n_bytes;
+    bool saw_last, over;
+};
+
+static void sleep_and_read(void *arg)
+{
+    struct sleeper *z = arg;
+    struct world *w = z->l->b.client;
+    AUTO(arena) struct arena *a = arena_new(0);
+    struct http_request q = {.url = STR(BENCH_URL PODS "/web/log?follow=true")};
+    struct http_response head;
+    struct err e;
+    str bytes;
+    struct http_stream *s = http_open(w, &q, a, &head, &e);
+
+    fiber_sleep_us(w, 600 * INT64_C(1000000));
+    while (http_read(s, &bytes, &e) && bytes.n) {
+        z->n_bytes += bytes.n;
+        z->saw_last = str_ends(bytes, STR("the last\n"));
+    }
+    http_close(s);
+    z->over = true;
+}
+
+static void slow_readers(void **state)
+{
+    struct logs *l = *state;
+    struct sleeper z = {.l = l};
+    struct sb line = {0};
+
+    fiber_go(l->b.client, "sleeper", sleep_and_read, &z);
+    bench_run(&l->b, 100);
+    sb_fill(&line, 'x', 1000);
+    for (uint32_t i = 0; i < 8000; i++) {
+        say(l, "web", sb_cstr(&line));
+        if (i % 100 == 0)
+            bench_run(&l->b, 1);
+    }
+    sb_fini(&line);
+    say(l, "web", "the last");
+    bench_run(&l->b, 700 * 1000);
+    check_true("not over", !z.over);
+    check_true("has the end", z.saw_last);
+    check_true("misses much of 8 MB", z.n_bytes < 3 * PODLOG_MAX_BYTES); /* 1 MB of it waited on its own side */
+    check_i64("deleted", bench_call(&l->b, "DELETE", PODS "/web?gracePeriodSeconds=0", JSON_BODY, NULL)->status, 200);
+    bench_run(&l->b, 1000);
+    check_true("over", z.over);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +275,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(options, setup, teardown),
         cmocka_unit_test_setup_teardown(following, setup, teardown),
         cmocka_unit_test_setup_teardown(writing_while_followed, setup, teardown),
+        cmocka_unit_test_setup_teardown(slow_readers, setup, teardown),
         cmocka_unit_test_setup_teardown(refusals, setup, teardown),
     };
 
