@@ -259,6 +259,7 @@ void events_fini(struct kube *k);
 void logs_init(struct kube *k);
 void logs_fini(struct kube *k);
 void bootstrap(struct kube *k);
+void bootstrap_roles(struct kube *k);
 
 /* status.conditions by type: sets status, reason and message; lastTransitionTime moves when status changes. Empty reason and
  * message are left out. */
