@@ -230,7 +230,9 @@ const struct object *write_revision(struct kube *k, struct arena *a, const struc
 /* Likewise, and the object goes if nothing holds it any more: after a change of finalizers. */
 void write_finalizers(struct kube *k, struct arena *a, const struct object *old, struct tree *obj);
 
-/* A copy of an object's tree as this kind shows it (shape.c). */
+/* shape.c: turns an object of this kind into the shape in which it is stored; the answer is the kind that it then has. */
+const struct kind *shape_to_stored(struct arena *a, const struct kind *kind, struct tree *obj);
+/* A copy of an object's tree as this kind shows it. */
 struct tree *shape_tree(struct arena *a, const struct kind *as, const struct tree *stored);
 
 /* ---- removing (remove.c, gc.c, namespace.c) ---- */

@@ -17,6 +17,13 @@ const struct object *kube_object_as(struct kube *k, const struct object *o, cons
     return draft_keep(&k->draft);
 }
 
+const struct kind *shape_to_stored(struct arena *a, const struct kind *kind, struct tree *obj)
+{
+    if (kind->shape_of)
+        kind->shape->to_stored(a, obj);
+    return kind_stored(kind);
+}
+
 struct tree *shape_tree(struct arena *a, const struct kind *as, const struct tree *stored)
 {
     struct tree *t = tree_copy(a, stored);

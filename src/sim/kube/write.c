@@ -106,11 +106,8 @@ static bool decode(struct write *w)
 /* From here on the object is in the shape in which it is stored. */
 static void take_stored_shape(struct write *w)
 {
-    if (!w->kind->shape_of)
-        return;
-    w->kind->shape->to_stored(w->a, w->obj);
-    w->asked = w->kind;
-    w->kind = w->kind->shape_of;
+    w->asked = w->kind->shape_of ? w->kind : NULL;
+    w->kind = shape_to_stored(w->a, w->kind, w->obj);
 }
 
 static const struct kind *asked(const struct write *w)
