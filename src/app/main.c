@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cloud/catalog.h"
 #include "cloud/ec2/catalog.h"
-#include "control/operator.h"
+#include "control/autoscaler.h"
 
 int main(int argc, char **argv)
 {

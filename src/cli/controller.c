@@ -1,5 +1,5 @@
 /* karpenter controller: the autoscaler, in a pod or beside a kubeconfig, until a signal or the loss of the lease. */
-#include "control/operator.h"
+#include "control/autoscaler.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ struct controller_run {
     struct kube_config *config;
     struct outputs outputs;
     struct log *log;
-    struct operator* op;
+    struct autoscaler *op;
     struct httpd *metrics, *probes;
     int status;
 };
@@ -120,7 +120,7 @@ static void on_signal(void *ctx, int signo UNUSED)
 {
     struct controller_run *c = ctx;
 
-    operator_stop(c->op);
+    autoscaler_stop(c->op);
 }
 
 static bool serve(struct controller_run *c, int64_t port, http_serve_fn fn, struct httpd **ret, struct err *e)
@@ -171,7 +171,7 @@ static bool begin(struct controller_run *c, const struct cli_env *env, struct er
                                  e);
     if (!c->config)
         return false;
-    c->op = operator_new(&(struct operator_setup){.world = c->world,
+    c->op = autoscaler_new(&(struct autoscaler_setup){.world = c->world,
                                                   .config = c->config,
                                                   .options = &c->options,
                                                   .syms = c->syms,
@@ -185,8 +185,8 @@ static bool begin(struct controller_run *c, const struct cli_env *env, struct er
         return false;
     loop_on_signal(c->world, SIGTERM, on_signal, c);
     loop_on_signal(c->world, SIGINT, on_signal, c);
-    return serve(c, c->options.metrics_port, operator_serve_metrics, &c->metrics, e) &&
-           serve(c, c->options.health_probe_port, operator_serve_probes, &c->probes, e);
+    return serve(c, c->options.metrics_port, autoscaler_serve_metrics, &c->metrics, e) &&
+           serve(c, c->options.health_probe_port, autoscaler_serve_probes, &c->probes, e);
 }
 
 static void finish(struct controller_run *c)
@@ -195,7 +195,7 @@ static void finish(struct controller_run *c)
         httpd_close(c->metrics);
     if (c->probes)
         httpd_close(c->probes);
-    operator_free(c->op);
+    autoscaler_free(c->op);
     if (c->world)
         loop_free(c->world);
     kube_config_free(c->config);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "control/operator.h"
+#include "control/autoscaler.h"
 #include "model/sym.h"
 
 struct demo_replica {
@@ -14,7 +14,7 @@ struct demo_replica {
     struct options options;
     struct kube_config *config;
     struct log *log;
-    struct operator* op;
+    struct autoscaler *op;
     bool ended;
 };
 
@@ -50,7 +50,7 @@ struct demo_replica *demo_replica_new(const struct demo_replica_setup *s, struct
     if (!options_parse(&r->options, r->arena, r->syms, 1, argv, pod_env, e))
         goto fail;
     r->log = log_new(r->options.log_level, &(struct log_sink){s->ctx, s->on_line}, wall_clock, s->world);
-    r->op = operator_new(&(struct operator_setup){.world = s->world,
+    r->op = autoscaler_new(&(struct autoscaler_setup){.world = s->world,
                                                   .config = r->config,
                                                   .options = &r->options,
                                                   .syms = r->syms,
@@ -69,7 +69,7 @@ fail:
 
 void demo_replica_stop(struct demo_replica *r)
 {
-    operator_stop(r->op);
+    autoscaler_stop(r->op);
 }
 
 bool demo_replica_ended(const struct demo_replica *r)
@@ -79,14 +79,14 @@ bool demo_replica_ended(const struct demo_replica *r)
 
 bool demo_replica_leads(const struct demo_replica *r)
 {
-    return operator_leads(r->op);
+    return autoscaler_leads(r->op);
 }
 
 void demo_replica_free(struct demo_replica *r)
 {
     if (!r)
         return;
-    operator_free(r->op);
+    autoscaler_free(r->op);
     log_free(r->log);
     kube_config_free(r->config);
     syms_free(r->syms);

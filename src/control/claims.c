@@ -271,7 +271,7 @@ void reconcile_fail(struct reconcile *r, const struct err *e)
     if (r->err.kind != ERR_NONE) {
         all = r->err;
         size_t n = strlen(all.msg);
-        (void)snprintf(all.msg + n, sizeof(all.msg) - n, "; %s", e->msg);
+        (void)snprintf(all.msg + n, sizeof(all.msg) - n, "; %.*s", (int)sizeof(all.msg), e->msg);
     }
     r->err = all;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/providers.h"
-#include "control/operator.h"
+#include "control/autoscaler.h"
 #include "support/check.h"
 
 struct replica {
@@ -14,7 +14,7 @@ struct replica {
     struct kube_config *config;
     struct log *log;
     struct world *world;
-    struct operator* op;
+    struct autoscaler *op;
     bool ended;
 };
 
@@ -59,7 +59,7 @@ struct replica *replica_new(struct world *w, const char *server, const char *ide
     check_ok("options", options_parse(&r->o, r->a, r->t, 1, argv, env_of_test, &e), &e);
     r->config = kube_config_fixed(str_c(server), STR(""), NULL);
     r->log = log_new(r->o.log_level, &(struct log_sink){log, keep_line}, clock_of, w);
-    r->op = operator_new(&(struct operator_setup){.world = w,
+    r->op = autoscaler_new(&(struct autoscaler_setup){.world = w,
                                                   .config = r->config,
                                                   .options = &r->o,
                                                   .syms = r->t,
@@ -69,20 +69,20 @@ struct replica *replica_new(struct world *w, const char *server, const char *ide
                                                   .on_end = on_end,
                                                   .ctx = r},
                          &e);
-    check_ok("operator", r->op != NULL, &e);
+    check_ok("autoscaler", r->op != NULL, &e);
     return r;
 }
 
 void replica_stop(struct replica *r)
 {
-    operator_stop(r->op);
+    autoscaler_stop(r->op);
 }
 
 void replica_free(struct replica *r)
 {
     if (!r)
         return;
-    operator_free(r->op);
+    autoscaler_free(r->op);
     log_free(r->log);
     kube_config_free(r->config);
     syms_free(r->t);
@@ -97,20 +97,20 @@ bool replica_ended(const struct replica *r)
 
 bool replica_leads(const struct replica *r)
 {
-    return operator_leads(r->op);
+    return autoscaler_leads(r->op);
 }
 
 bool replica_synced(const struct replica *r)
 {
-    return operator_synced(r->op);
+    return autoscaler_synced(r->op);
 }
 
 uint32_t replica_waiting(const struct replica *r)
 {
-    return recorder_waiting(operator_control(r->op)->recorder);
+    return recorder_waiting(autoscaler_control(r->op)->recorder);
 }
 
 void replica_metrics(struct replica *r, struct sb *out)
 {
-    operator_metrics(r->op, out);
+    autoscaler_metrics(r->op, out);
 }

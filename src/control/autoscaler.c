@@ -1,11 +1,12 @@
 /* Puts the parts together, in the order in which they need each other. */
-#include "control/operator.h"
+#include "control/autoscaler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "control/feed.h"
 #include "control/metrics.h"
+#include "control/probes.h"
 #include "control/provision.h"
 #include "control/register.h"
 #include "k8s/election.h"
@@ -16,9 +17,9 @@
 #define STOP_US (10 * 1000000ll)
 #define STOP_POLL_US 20000
 
-struct operator
+struct autoscaler {
 {
-    struct operator_setup s;
+    struct autoscaler_setup s;
     struct control c;
     struct metrics *metrics;
     struct api *election_api;
@@ -36,7 +37,7 @@ static int64_t nomination_ms(const struct options *o)
 
 /* ---- election ---- */
 
-static void start(struct operator* o)
+static void start(struct autoscaler *o)
 {
     if (o->started || o->stopping)
         return;
@@ -44,7 +45,7 @@ static void start(struct operator* o)
     manager_start(o->c.manager);
 }
 
-static void end(struct operator* o, int status)
+static void end(struct autoscaler *o, int status)
 {
     if (o->ended)
         return;
@@ -54,7 +55,7 @@ static void end(struct operator* o, int status)
 
 static void on_lead(void *ctx)
 {
-    struct operator* o = ctx;
+    struct autoscaler *o = ctx;
 
     metric_set(o->c.metrics->leader_election_master_status, 1, METRIC_VALS(str_c(o->s.options->leader_election_name)));
     start(o);
@@ -62,7 +63,7 @@ static void on_lead(void *ctx)
 
 static void on_lost(void *ctx)
 {
-    struct operator* o = ctx;
+    struct autoscaler *o = ctx;
 
     metric_set(o->c.metrics->leader_election_master_status, 0, METRIC_VALS(str_c(o->s.options->leader_election_name)));
     manager_stop(o->c.manager);
@@ -74,7 +75,7 @@ static void on_lost(void *ctx)
 
 static void on_election_event(void *ctx, str message, const struct tree *lease)
 {
-    struct operator* o = ctx;
+    struct autoscaler *o = ctx;
 
     recorder_publish(o->election_recorder,
                      &(struct event){
@@ -87,7 +88,7 @@ static void on_election_event(void *ctx, str message, const struct tree *lease)
                      });
 }
 
-static str lease_namespace(const struct operator* o)
+static str lease_namespace(const struct autoscaler *o)
 {
     const char *given = o->s.options->leader_election_namespace;
 
@@ -96,14 +97,14 @@ static str lease_namespace(const struct operator* o)
 
 static void on_election_log(void *ctx, const char *message, const struct err *e)
 {
-    struct operator* o = ctx;
+    struct autoscaler *o = ctx;
     char lock[256];
 
     (void)snprintf(lock, sizeof(lock), STR_FMT "/%s", STR_ARG(lease_namespace(o)), o->s.options->leader_election_name);
     log_write(o->s.log, e ? LOG_ERROR : LOG_INFO, message, e, LOG_FIELDS(LOG_STR("lock", str_c(lock))));
 }
 
-static bool elect(struct operator* o, struct err *e)
+static bool elect(struct autoscaler *o, struct err *e)
 {
     str ns = lease_namespace(o);
 
@@ -138,12 +139,22 @@ static bool elect(struct operator* o, struct err *e)
 
 static void on_call(void *ctx, const struct api_call *c)
 {
-    struct operator* o = ctx;
+    struct autoscaler *o = ctx;
 
     control_metrics_call(o->c.metrics, c, world_now_ms(o->s.world));
 }
 
-static bool set_up(struct operator* o, struct err *e)
+static void on_feed_error(void *ctx, enum object_kind kind, str ns, str name, const struct err *e)
+{
+    struct autoscaler *o = ctx;
+
+    if (name.n)
+        log_error(o->s.log, "object left out, it cannot be read", e, LOG_OBJ(object_kind_name(kind), ns, name));
+    else
+        log_error(o->s.log, "watch interrupted", e, LOG_STR("kind", str_c(object_kind_name(kind))));
+}
+
+static bool set_up(struct autoscaler *o, struct err *e)
 {
     const struct options *opt = o->s.options;
     struct nodeclass_ref classes[8];
@@ -178,21 +189,21 @@ static bool set_up(struct operator* o, struct err *e)
     return elect(o, e);
 }
 
-struct operator* operator_new(const struct operator_setup *s, struct err *e)
+struct autoscaler *autoscaler_new(const struct autoscaler_setup *s, struct err *e)
 {
-    struct operator* o = xcalloc(1, sizeof(*o));
+    struct autoscaler *o = xcalloc(1, sizeof(*o));
 
     o->s = *s;
     o->c = (struct control){.world = s->world, .syms = s->syms, .log = s->log, .options = s->options};
     if (set_up(o, e))
         return o;
-    operator_free(o);
+    autoscaler_free(o);
     return NULL;
 }
 
 static void wind_down(void *arg)
 {
-    struct operator* o = arg;
+    struct autoscaler *o = arg;
     int64_t deadline = world_mono_us(o->s.world) + STOP_US;
 
     while (!manager_idle(o->c.manager) && world_mono_us(o->s.world) < deadline && !world_dead(o->s.world))
@@ -204,7 +215,7 @@ static void wind_down(void *arg)
     end(o, 0);
 }
 
-void operator_stop(struct operator* o)
+void autoscaler_stop(struct autoscaler *o)
 {
     if (o->stopping)
         return;
@@ -214,7 +225,7 @@ void operator_stop(struct operator* o)
     fiber_go(o->s.world, "stop", wind_down, o);
 }
 
-void operator_free(struct operator* o)
+void autoscaler_free(struct autoscaler *o)
 {
     if (!o)
         return;
@@ -234,44 +245,44 @@ void operator_free(struct operator* o)
     free(o);
 }
 
-bool operator_leads(const struct operator* o)
+bool autoscaler_leads(const struct autoscaler *o)
 {
     return o->started && (!o->election || election_leads(o->election));
 }
 
-bool operator_synced(const struct operator* o)
+bool autoscaler_synced(const struct autoscaler *o)
 {
     return feed_listed(o->c.feed);
 }
 
-struct control *operator_control(struct operator* o)
+struct control *autoscaler_control(struct autoscaler *o)
 {
     return &o->c;
 }
 
 /* ---- servers ---- */
 
-void operator_metrics(struct operator *o, struct sb *out)
+void autoscaler_metrics(struct autoscaler *o, struct sb *out)
 {
-    metrics_text(o->metrics, out);
+    metrics_text(o->metrics, world_now_ms(o->s.world), out);
 }
 
-void operator_serve_metrics(void *self, struct exchange *x)
+void autoscaler_serve_metrics(void *self, struct exchange *x)
 {
-    struct operator* o = self;
+    struct autoscaler *o = self;
     struct sb text = {0};
 
     if (!str_is(x->path, "/metrics")) {
         reply_all(x, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
         return;
     }
-    operator_metrics(o, &text);
+    autoscaler_metrics(o, &text);
     reply_all(x, 200, "text/plain; version=0.0.4; charset=utf-8", sb_view(&text));
     sb_fini(&text);
 }
 
 struct probe_call {
-    struct operator* o;
+    struct autoscaler *o;
     struct exchange *x;
 };
 
@@ -279,7 +290,7 @@ struct probe_call {
 static void answer_ready(void *arg)
 {
     struct probe_call *call = arg;
-    struct operator* o = call->o;
+    struct autoscaler *o = call->o;
     struct arena *a = call->x->arena;
     bool pools = false, claims = false;
     struct err e;
@@ -287,14 +298,14 @@ static void answer_ready(void *arg)
     if (!o->has_crds && api_knows(o->c.api, a, &api_nodepools, &pools, &e) &&
         api_knows(o->c.api, a, &api_nodeclaims, &claims, &e))
         o->has_crds = pools && claims;
-    const struct probe_check checks[] = {{"crd", o->has_crds}, {"manager", operator_synced(o)}, {"readyz", true}};
+    const struct probe_check checks[] = {{"crd", o->has_crds}, {"manager", autoscaler_synced(o)}, {"readyz", true}};
     probes_reply(call->x, STR("/readyz"), checks, ARRAY_LEN(checks));
 }
 
-void operator_serve_probes(void *self, struct exchange *x)
+void autoscaler_serve_probes(void *self, struct exchange *x)
 {
     static const struct probe_check alive[] = {{"healthz", true}};
-    struct operator* o = self;
+    struct autoscaler *o = self;
 
     if (str_is(x->path, "/healthz") || str_starts(x->path, STR("/healthz/"))) {
         probes_reply(x, STR("/healthz"), alive, ARRAY_LEN(alive));
