@@ -361,7 +361,7 @@ void manager_stop(struct manager *m)
 
 bool manager_idle(const struct manager *m)
 {
-    for (uint32_t i = 0; i < m->queues.n; i++)
+    for (uint32_t i = 0; i < m->queues.n && !m->stopped; i++)
         if (m->queues.v[i]->work.ready.n > 0)
             return false;
     return m->n_runs == 0;
