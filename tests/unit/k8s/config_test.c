@@ -298,7 +298,8 @@ static void list_of_files(void **state)
 
     (void)state;
     desk_init(&d);
-    put_file(&d, "config", "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: ns}}]\n");
+    put_file(&d, "config",
+             "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: ns}}]\n");
     put_file(&d, "other", "clusters: [{name: k, cluster: {server: h}}]\nusers: [{name: u, user: {token: t}}]");
     (void)setenv("KUBECONFIG", arena_printf(d.a, "%s/none::%s/config:%s/other", d.dir, d.dir, d.dir).p, 1);
     check_ok("two of three", desk_load(&d, NULL, NULL), &d.e);
