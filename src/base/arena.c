@@ -169,6 +169,11 @@ size_t arena_bytes(const struct arena *a)
     return a->held;
 }
 
+size_t arena_used(const struct arena *a)
+{
+    return a->held - a->now->size + a->used;
+}
+
 struct arena_mark arena_mark(const struct arena *a)
 {
     return (struct arena_mark){a->now, a->used};

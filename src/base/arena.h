@@ -28,6 +28,7 @@ void *arena_memdup(struct arena *a, const void *p, size_t size, size_t align);
 str arena_strdup(struct arena *a, str s);
 PRINTF(2, 3) str arena_printf(struct arena *a, const char *fmt, ...);
 size_t arena_bytes(const struct arena *a); /* held from the system */
+size_t arena_used(const struct arena *a);  /* of that: handed out; blocks that were full count as a whole */
 
 /* Whatever was allocated after the mark is gone after the rewind: try, look, undo. */
 struct arena_mark arena_mark(const struct arena *a);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "k8s/kinds.h"
+#include "k8s/one.h"
 
 typedef bool (*decode_fn)(struct decoder *d, struct err *e);
 
@@ -37,35 +38,37 @@ static const struct {
     const char *kind, *group;
     const char *version; /* NULL: any */
     decode_fn decode;
+    enum object_kind object;
 } kinds[] = {
-    {"Pod", "", "v1", dec_pod},
-    {"Node", "", "v1", dec_node},
-    {"NodePool", "karpenter.sh", "v1", dec_nodepool},
-    {"NodeClaim", "karpenter.sh", "v1", dec_nodeclaim},
-    {"EC2NodeClass", "karpenter.k8s.aws", "v1", dec_nodeclass},
-    {"KWOKNodeClass", "karpenter.kwok.sh", "v1alpha1", dec_nodeclass},
-    {"DaemonSet", "apps", "v1", dec_daemonset},
-    {"Deployment", "apps", "v1", dec_deployment},
-    {"ReplicaSet", "apps", "v1", dec_replicaset},
-    {"StatefulSet", "apps", "v1", dec_statefulset},
-    {"Job", "batch", "v1", dec_job},
-    {"ReplicationController", "", "v1", dec_replication_controller},
-    {"PersistentVolumeClaim", "", "v1", dec_pvc},
-    {"PersistentVolume", "", "v1", dec_pv},
-    {"StorageClass", "storage.k8s.io", "v1", dec_storage_class},
-    {"CSINode", "storage.k8s.io", "v1", dec_csinode},
-    {"PodDisruptionBudget", "policy", "v1", dec_pdb},
-    {"Namespace", "", "v1", dec_namespace},
-    {"Service", "", "v1", dec_service},
-    {"NodeOverlay", "karpenter.sh", NULL, dec_later},
-    {"CapacityBuffer", "autoscaling.x-k8s.io", NULL, dec_later},
-    {"PriorityClass", "scheduling.k8s.io", NULL, dec_unused},
-    {"LimitRange", "", NULL, dec_unused},
-    {"ResourceClaim", "resource.k8s.io", NULL, dec_unused},
-    {"ResourceClaimTemplate", "resource.k8s.io", NULL, dec_unused},
-    {"ResourceSlice", "resource.k8s.io", NULL, dec_unused},
-    {"DeviceClass", "resource.k8s.io", NULL, dec_unused},
-    {"Provisioner", "karpenter.sh", NULL, dec_provisioner},
+    {"Pod", "", "v1", dec_pod, OBJ_POD},
+    {"Node", "", "v1", dec_node, OBJ_NODE},
+    {"NodePool", "karpenter.sh", "v1", dec_nodepool, OBJ_NODEPOOL},
+    {"NodeClaim", "karpenter.sh", "v1", dec_nodeclaim, OBJ_NODECLAIM},
+    {"EC2NodeClass", "karpenter.k8s.aws", "v1", dec_nodeclass, OBJ_NODECLASS},
+    {"KWOKNodeClass", "karpenter.kwok.sh", "v1alpha1", dec_nodeclass, OBJ_NODECLASS},
+    {"DaemonSet", "apps", "v1", dec_daemonset, OBJ_DAEMONSET},
+    {"Deployment", "apps", "v1", dec_deployment, OBJ_DEPLOYMENT},
+    {"ReplicaSet", "apps", "v1", dec_replicaset, OBJ_REPLICASET},
+    {"StatefulSet", "apps", "v1", dec_statefulset, OBJ_STATEFULSET},
+    {"Job", "batch", "v1", dec_job, OBJ_JOB},
+    {"ReplicationController", "", "v1", dec_replication_controller, OBJ_RC},
+    {"PersistentVolumeClaim", "", "v1", dec_pvc, OBJ_PVC},
+    {"PersistentVolume", "", "v1", dec_pv, OBJ_PV},
+    {"StorageClass", "storage.k8s.io", "v1", dec_storage_class, OBJ_STORAGECLASS},
+    {"CSINode", "storage.k8s.io", "v1", dec_csinode, OBJ_CSINODE},
+    {"VolumeAttachment", "storage.k8s.io", "v1", dec_attachment, OBJ_ATTACHMENT},
+    {"PodDisruptionBudget", "policy", "v1", dec_pdb, OBJ_PDB},
+    {"Namespace", "", "v1", dec_namespace, OBJ_NAMESPACE},
+    {"Service", "", "v1", dec_service, OBJ_SERVICE},
+    {"NodeOverlay", "karpenter.sh", NULL, dec_later, OBJ_OTHER},
+    {"CapacityBuffer", "autoscaling.x-k8s.io", NULL, dec_later, OBJ_OTHER},
+    {"PriorityClass", "scheduling.k8s.io", NULL, dec_unused, OBJ_OTHER},
+    {"LimitRange", "", NULL, dec_unused, OBJ_OTHER},
+    {"ResourceClaim", "resource.k8s.io", NULL, dec_unused, OBJ_OTHER},
+    {"ResourceClaimTemplate", "resource.k8s.io", NULL, dec_unused, OBJ_OTHER},
+    {"ResourceSlice", "resource.k8s.io", NULL, dec_unused, OBJ_OTHER},
+    {"DeviceClass", "resource.k8s.io", NULL, dec_unused, OBJ_OTHER},
+    {"Provisioner", "karpenter.sh", NULL, dec_provisioner, OBJ_OTHER},
 };
 
 struct decoder *decoder_new(struct objects *o)
@@ -74,7 +77,7 @@ struct decoder *decoder_new(struct objects *o)
 
     d->o = o;
     d->tmp = arena_new(16 << 10);
-    d->keys = arena_new(0);
+    d->specs = podspecs_new(o->arena);
     return d;
 }
 
@@ -82,10 +85,11 @@ void decoder_free(struct decoder *d)
 {
     if (!d)
         return;
-    strmap_fini(&d->specs);
-    vec_fini(&d->spec_list);
+    if (d->single)
+        decoder_fini_single(d);
+    else
+        podspecs_free(d->specs);
     sb_fini(&d->key);
-    arena_free(d->keys);
     arena_free(d->tmp);
     free(d);
 }
@@ -119,4 +123,16 @@ bool k8s_decode(struct decoder *d, const struct tree *t, struct err *e)
             return decode_kind(d, i, api_version, version, e);
     objects_ignore(d->o, api_version, kind);
     return true;
+}
+
+bool k8s_decode_as(struct decoder *d, const struct tree *t, enum object_kind kind, struct err *e)
+{
+    d->root = t;
+    arena_reset(d->tmp);
+    if (!dec_is_map(d, t, e))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (kinds[i].object == kind)
+            return kinds[i].decode(d, e);
+    return err_set(e, ERR_INVALID, "objects of this kind are not read");
 }

@@ -184,9 +184,10 @@ bool dec_time(const struct decoder *d, const struct tree *t, const char *key, in
 bool dec_meta(const struct decoder *d, bool namespaced, struct meta *ret, struct err *e)
 {
     const struct tree *m;
+    struct err unread;
     str ns;
 
-    *ret = (struct meta){.created_ms = INT64_MAX};
+    *ret = (struct meta){.created_ms = INT64_MAX, .deleted_ms = INT64_MIN};
     if (!dec_map(d, d->root, "metadata", &m, e))
         return false;
     if (!m)
@@ -197,6 +198,7 @@ bool dec_meta(const struct decoder *d, bool namespaced, struct meta *ret, struct
         !dec_time(d, m, "creationTimestamp", &ret->created_ms, e))
         return false;
     ret->deleting = tree_get(m, "deletionTimestamp") != NULL;
+    (void)time_parse_rfc3339(tree_str(tree_get(m, "deletionTimestamp")), &ret->deleted_ms, &unread);
     if (namespaced)
         ret->ns = ns.n ? sym_of(d->o->syms, ns) : SYM(DEFAULT);
     return true;
@@ -226,6 +228,8 @@ bool dec_take_id(const struct decoder *d, enum object_kind kind, const struct me
     struct object_id id = {kind, m->ns, m->name, m->uid};
     struct err why;
 
+    if (d->single)
+        return true;
     if (!objects_claim_id(d->o, &id, &why))
         return dec_fail(d, d->root, NULL, e, "%s", why.msg);
     return true;

@@ -12,16 +12,17 @@
 #include "data/tree.h"
 #include "k8s/decode.h"
 #include "model/objects.h"
+#include "model/podspecs.h"
 
 struct decoder {
     struct objects *o;
     const struct tree *root; /* the object at hand */
     struct arena *tmp;       /* empty again before each object */
 
-    struct arena *keys;  /* what podspecs were made from */
-    struct strmap specs; /* key -> index into spec_list */
-    VEC(struct podspec *) spec_list;
-    struct sb key;
+    struct podspecs *specs;
+    struct sb key;          /* of the spec at hand */
+    bool single;            /* objects come one at a time and replace one another: one.h */
+    struct arena *measured; /* single: where an object is decoded first */
 };
 
 /* What every object carries. */
@@ -30,6 +31,7 @@ struct meta {
     str name, uid;
     int64_t created_ms; /* INT64_MAX when absent */
     bool deleting;
+    int64_t deleted_ms; /* INT64_MIN when it is not deleting, or does not say since when */
     const struct tree *labels, *annotations, *owners;
 };
 

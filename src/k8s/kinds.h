@@ -20,9 +20,13 @@ bool dec_replication_controller(struct decoder *d, struct err *e);
 bool dec_pvc(struct decoder *d, struct err *e);
 bool dec_pv(struct decoder *d, struct err *e);
 bool dec_storage_class(struct decoder *d, struct err *e);
+bool dec_attachment(struct decoder *d, struct err *e);
 bool dec_pdb(struct decoder *d, struct err *e);
 bool dec_namespace(struct decoder *d, struct err *e);
 bool dec_service(struct decoder *d, struct err *e);
+
+/* The object is of the kind, whatever it says itself. */
+bool k8s_decode_as(struct decoder *d, const struct tree *t, enum object_kind kind, struct err *e);
 
 /* spec.nodeClassRef of NodePools and NodeClaims. */
 bool dec_class_ref(struct decoder *d, const struct tree *spec, const char *kind, str name, struct nodeclass_ref *ret,

@@ -2,6 +2,15 @@
 #include "k8s/admission.h"
 #include "k8s/kinds.h"
 
+/* They say what may be launched; once something has been, nobody in a running cluster asks for them again. */
+static bool dec_claim_reqs(struct decoder *d, const struct tree *spec, struct nodeclaim *c, struct err *e)
+{
+    if (d->single && c->launched == COND_TRUE)
+        return true;
+    return dec_reqs(d, spec, "requirements", REQ_POOL, &c->requirements, &c->n_requirements, e) &&
+           admit_reqs(d, tree_get(spec, "requirements"), c->requirements, ADMIT_NODECLAIM, e);
+}
+
 static bool dec_claim_spec(struct decoder *d, const struct tree *spec, struct nodeclaim *c, struct err *e)
 {
     const struct tree *resources;
@@ -10,9 +19,7 @@ static bool dec_claim_spec(struct decoder *d, const struct tree *spec, struct no
     c->has_termination_grace = tree_get(spec, "terminationGracePeriod") != NULL;
     return dec_taints(d, spec, "taints", &c->taints, e) && admit_taints(d, tree_get(spec, "taints"), e) &&
            dec_taints(d, spec, "startupTaints", &c->startup_taints, e) &&
-           admit_taints(d, tree_get(spec, "startupTaints"), e) &&
-           dec_reqs(d, spec, "requirements", REQ_POOL, &c->requirements, &c->n_requirements, e) &&
-           admit_reqs(d, tree_get(spec, "requirements"), c->requirements, ADMIT_NODECLAIM, e) &&
+           admit_taints(d, tree_get(spec, "startupTaints"), e) && dec_claim_reqs(d, spec, c, e) &&
            dec_map(d, spec, "resources", &resources, e) &&
            dec_resources(d, d->o->arena, resources, "requests", &c->requests, e) &&
            dec_class_ref(d, spec, "NodeClaim", c->name, &c->class_ref, e) &&
@@ -54,8 +61,8 @@ bool dec_nodeclaim(struct decoder *d, struct err *e)
     c.created_ms = m.created_ms;
     c.deleting = m.deleting;
     if (!dec_labels(d, m.labels, /* node_keys= */ true, &c.labels, e) ||
-        !dec_annotations(d, m.annotations, &c.annotations, &c.n_annotations, e) || !dec_claim_spec(d, spec, &c, e) ||
-        !dec_claim_status(d, status, &c, e) || !dec_take_id(d, OBJ_NODECLAIM, &m, e))
+        !dec_annotations(d, m.annotations, &c.annotations, &c.n_annotations, e) ||
+        !dec_claim_status(d, status, &c, e) || !dec_claim_spec(d, spec, &c, e) || !dec_take_id(d, OBJ_NODECLAIM, &m, e))
         return false;
     vec_push(&d->o->claims, c);
     return true;

@@ -1,6 +1,8 @@
 #include "k8s/kinds.h"
 #include "k8s/podspec.h"
 
+#define DEFAULT_GRACE_S 30
+
 static const struct {
     const char *api_version, *kind;
     enum owner_kind owner;
@@ -76,37 +78,82 @@ static bool dec_phase(struct decoder *d, const struct tree *status, enum pod_pha
     return true;
 }
 
+/* Condition PodScheduled. Its status does not matter (scheduling 8.2). */
+static bool dec_scheduled(struct decoder *d, const struct tree *status, struct pod *p, struct err *e)
+{
+    const struct tree *list;
+    int64_t since_ms = INT64_MIN;
+
+    if (!dec_list(d, status, "conditions", &list, e))
+        return false;
+    for (uint32_t i = 0; list && i < list->n; i++) {
+        const struct tree *c = &list->items[i];
+
+        if (!str_is(tree_str(tree_get(c, "type")), "PodScheduled"))
+            continue;
+        p->unschedulable = str_is(tree_str(tree_get(c, "reason")), "Unschedulable");
+        if (!dec_time(d, c, "lastTransitionTime", &since_ms, e))
+            return false;
+        break;
+    }
+    p->scheduled = moment_of_ms(since_ms);
+    return true;
+}
+
+/* How it ends when it is asked to, and how late its turn comes (lifecycle 6.4). */
+static bool dec_ending(struct decoder *d, const struct tree *spec, struct pod *p, struct err *e)
+{
+    int64_t grace = DEFAULT_GRACE_S;
+    str class;
+
+    if (!dec_int(d, spec, "terminationGracePeriodSeconds", INT32_MIN, INT32_MAX, &grace, e) ||
+        !dec_str(d, spec, "priorityClassName", &class, e))
+        return false;
+    p->grace_s = (int32_t)grace;
+    p->critical = str_is(class, "system-cluster-critical") || str_is(class, "system-node-critical");
+    return true;
+}
+
 bool dec_pod(struct decoder *d, struct err *e)
 {
     struct pod p = {.started_ms = INT64_MIN};
     const struct tree *spec, *status;
     enum cond_status ready;
     struct podspec *shared;
+    enum pod_phase phase;
+    int64_t readied_ms;
     struct meta m;
     str nominated;
     sym owner_kind;
+    bool foreign;
 
     if (!dec_object(d, /* namespaced= */ true, &m, &spec, &status, e))
         return false;
     /* A pod with a uid came out of an API server, which has filled in what it wanted to. */
     struct pod_source source = {spec, status, .fill_in = m.uid.n == 0};
     if (!dec_labels(d, m.labels, /* node_keys= */ false, &p.labels, e) || !dec_owner(d, m.owners, &p, &owner_kind, e) ||
-        !dec_phase(d, status, &p.phase, e) || !dec_sym(d, spec, "nodeName", &p.node, e) ||
-        !dec_scheduler(d, spec, &p.foreign_scheduler, e) || !dec_str(d, status, "nominatedNodeName", &nominated, e) ||
-        !dec_time(d, status, "startTime", &p.started_ms, e) || !dec_condition(d, status, "Ready", &ready, NULL, e) ||
-        !dec_priority(d, spec, &p.priority, e) || !dec_podspec(d, &source, p.labels, &shared, e) ||
-        !dec_take_id(d, OBJ_POD, &m, e))
+        !dec_phase(d, status, &phase, e) || !dec_sym(d, spec, "nodeName", &p.node, e) ||
+        !dec_scheduler(d, spec, &foreign, e) || !dec_str(d, status, "nominatedNodeName", &nominated, e) ||
+        !dec_time(d, status, "startTime", &p.started_ms, e) ||
+        !dec_condition(d, status, "Ready", &ready, &readied_ms, e) || !dec_priority(d, spec, &p.priority, e) ||
+        !dec_scheduled(d, status, &p, e) || !dec_ending(d, spec, &p, e) ||
+        !dec_podspec(d, &source, p.labels, &shared, e) || !dec_take_id(d, OBJ_POD, &m, e))
         return false;
     p.ns = m.ns;
-    p.name = dec_keep(d, m.name);
-    p.uid = dec_keep(d, m.uid);
+    p.name = d->single ? m.name : dec_keep(d, m.name); /* whoever takes it makes his own copy */
+    p.uid = d->single ? m.uid : dec_keep(d, m.uid);
     p.uid_key = pod_uid_key(p.uid);
     p.created_ms = m.created_ms;
     p.spec = shared;
     p.do_not_disrupt = dec_keep_shared(d, dec_annotation(&m, "karpenter.sh/do-not-disrupt"));
     p.deletion_cost = dec_deletion_cost(d, m.annotations, "Pod", &m);
+    p.phase = phase;
     p.terminating = m.deleting;
+    p.deleted = moment_of_ms(m.deleted_ms);
     p.not_ready = ready == COND_FALSE;
+    p.ready = ready == COND_TRUE;
+    p.readied = moment_of_ms(readied_ms);
+    p.foreign_scheduler = foreign;
     p.nominated = nominated.n != 0;
     vec_push(&d->o->pods, p);
     vec_push(&d->o->pod_owner_kinds, owner_kind);

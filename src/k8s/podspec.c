@@ -6,6 +6,8 @@
 
 #include "k8s/affinity.h"
 
+#define SPEC_ROOM 1024 /* for an ordinary spec and its key */
+
 static void key_text(struct sb *b, char tag, str s)
 {
     sb_char(b, tag);
@@ -270,16 +272,6 @@ static bool dec_new_spec(struct decoder *d, const struct pod_source *p, lset_id 
            dec_host_ports(d, p->spec, s, e) && dec_requests(d, p, &s->requests, e);
 }
 
-/* The index of the spec with this key, or of a new one to be filled in. */
-static uint32_t intern(struct decoder *d, struct podspec *fresh)
-{
-    uint32_t ix = d->spec_list.n;
-
-    strmap_put(&d->specs, sb_dup(&d->key, d->keys), ix);
-    vec_push(&d->spec_list, fresh);
-    return ix;
-}
-
 static bool dec_volume(struct decoder *d, const struct tree *t, bool *ret_counts, struct pod_volume *ret, struct err *e)
 {
     const struct tree *pvc, *ephemeral;
@@ -303,7 +295,22 @@ static bool dec_volume(struct decoder *d, const struct tree *t, bool *ret_counts
     return true;
 }
 
-static bool with_volumes(struct decoder *d, const struct tree *spec, uint32_t base, struct podspec **ret, struct err *e)
+static struct podspec *add_volumes(struct decoder *d, const struct podspec *base, const struct pod_volume *v,
+                                   uint32_t n)
+{
+    struct arena *own = podspecs_arena(d->specs, sizeof(*base) + n * sizeof(*v) + d->key.n);
+    struct podspec *s = arena_dup_array(own, struct podspec, base, 1);
+
+    s->volumes = arena_dup_array(own, struct pod_volume, v, n);
+    s->n_volumes = n;
+    s->base = base;
+    podspecs_ref(d->specs, base);
+    podspecs_add(d->specs, sb_view(&d->key), own, s);
+    return s;
+}
+
+static bool with_volumes(struct decoder *d, const struct tree *spec, struct podspec *base, struct podspec **ret,
+                         struct err *e)
 {
     const struct tree *list;
     uint32_t n = 0;
@@ -312,7 +319,7 @@ static bool with_volumes(struct decoder *d, const struct tree *spec, uint32_t ba
         return false;
     struct pod_volume *v = arena_new_array(d->tmp, struct pod_volume, list ? list->n : 0);
     sb_reset(&d->key);
-    sb_printf(&d->key, "V%u", base);
+    sb_printf(&d->key, "V%u", base->number);
     for (uint32_t i = 0; list && i < list->n; i++) {
         bool counts;
 
@@ -322,35 +329,39 @@ static bool with_volumes(struct decoder *d, const struct tree *spec, uint32_t ba
             sb_printf(&d->key, " %u%c", v[n].name.v, v[n].ephemeral ? 'e' : 'c'), n++;
     }
     if (n == 0) {
-        *ret = d->spec_list.v[base];
+        *ret = base;
         return true;
     }
-    uint32_t ix = strmap_get(&d->specs, sb_view(&d->key));
-    if (ix == MAP_NONE) {
-        struct podspec *s = arena_dup_array(d->o->arena, struct podspec, d->spec_list.v[base], 1);
-
-        s->volumes = arena_dup_array(d->o->arena, struct pod_volume, v, n);
-        s->n_volumes = n;
-        s->base = d->spec_list.v[base];
-        ix = intern(d, s);
-    }
-    *ret = d->spec_list.v[ix];
+    struct podspec *known = podspecs_find(d->specs, sb_view(&d->key));
+    *ret = known ? known : add_volumes(d, base, v, n);
     return true;
+}
+
+/* A new spec is decoded like part of the object at hand, but it outlives the object. */
+static struct podspec *add_spec(struct decoder *d, const struct pod_source *p, lset_id labels, struct err *e)
+{
+    struct arena *object = d->o->arena, *own = podspecs_arena(d->specs, SPEC_ROOM);
+    struct podspec *s = arena_new_one(own, struct podspec);
+
+    d->o->arena = own;
+    bool ok = dec_new_spec(d, p, labels, s, e);
+    d->o->arena = object;
+    if (!ok) {
+        podspecs_give_back(d->specs, own);
+        return NULL;
+    }
+    podspecs_add(d->specs, sb_view(&d->key), own, s);
+    return s;
 }
 
 bool dec_podspec(struct decoder *d, const struct pod_source *p, lset_id labels, struct podspec **ret, struct err *e)
 {
     key_spec(&d->key, p, labels);
-    uint32_t ix = strmap_get(&d->specs, sb_view(&d->key));
+    struct podspec *s = podspecs_find(d->specs, sb_view(&d->key));
 
-    if (ix == MAP_NONE) {
-        struct podspec *s = arena_new_one(d->o->arena, struct podspec);
-
-        if (!dec_new_spec(d, p, labels, s, e))
-            return false;
-        ix = intern(d, s);
-    }
-    return with_volumes(d, p->spec, ix, ret, e);
+    if (!s)
+        s = add_spec(d, p, labels, e);
+    return s && with_volumes(d, p->spec, s, ret, e);
 }
 
 bool dec_scheduler(struct decoder *d, const struct tree *spec, bool *ret_foreign, struct err *e)

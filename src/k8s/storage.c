@@ -16,11 +16,11 @@ bool dec_pvc(struct decoder *d, struct err *e)
                               .name = dec_keep(d, m.name),
                               .volume_name = dec_keep(d, volume),
                               .storage_class = dec_keep_shared(d, class),
+                              .no_class = tree_get(spec, "storageClassName") == NULL,
                               .deleting = m.deleting,
                               .lost = str_is(phase, "Lost"),
                               .bind_completed = tree_get(m.annotations, "pv.kubernetes.io/bind-completed") != NULL,
                           });
-    vec_push(&d->o->pvc_no_class, tree_get(spec, "storageClassName") == NULL);
     return true;
 }
 
@@ -102,5 +102,19 @@ bool dec_storage_class(struct decoder *d, struct err *e)
     c.is_default = str_is(dec_annotation(&m, "storageclass.kubernetes.io/is-default-class"), "true");
     c.created_ms = m.created_ms;
     vec_push(&d->o->storage_classes, c);
+    return true;
+}
+
+bool dec_attachment(struct decoder *d, struct err *e)
+{
+    const struct tree *spec, *source;
+    struct meta m;
+    str node, volume;
+
+    if (!dec_meta(d, /* namespaced= */ false, &m, e) || !dec_map(d, d->root, "spec", &spec, e) ||
+        !dec_str(d, spec, "nodeName", &node, e) || !dec_map(d, spec, "source", &source, e) ||
+        !dec_str(d, source, "persistentVolumeName", &volume, e) || !dec_take_id(d, OBJ_ATTACHMENT, &m, e))
+        return false;
+    vec_push(&d->o->attachments, (struct attachment){dec_keep(d, m.name), dec_keep(d, node), dec_keep(d, volume)});
     return true;
 }

@@ -90,7 +90,9 @@ static bool dec_workload(struct decoder *d, enum object_kind kind, struct worklo
         return false;
     if (!spec)
         return dec_fail(d, d->root, "spec", e, "required");
-    if (!dec_pod_template(d, spec, m, w, e) || !dec_claim_sources(d, spec, w, e) ||
+    /* In a running cluster controllers make their pods themselves; of all but DaemonSets the selector is enough. */
+    bool template = !d->single || kind == OBJ_DAEMONSET;
+    if ((template && (!dec_pod_template(d, spec, m, w, e) || !dec_claim_sources(d, spec, w, e))) ||
         !dec_selector(d, spec, "selector", &w->selector, e) ||
         !dec_int(d, spec, "replicas", 0, INT32_MAX, &w->replicas, e) || !dec_take_id(d, kind, m, e))
         return false;

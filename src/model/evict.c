@@ -16,6 +16,12 @@ bool pod_is_active(const struct pod *p)
     return !pod_is_finished(p) && !p->terminating;
 }
 
+bool pod_is_provisionable(const struct pod *p)
+{
+    return p->unschedulable && !sym_some(p->node) && !p->nominated && p->owner != OWNER_DAEMONSET &&
+           p->owner != OWNER_NODE && !pod_is_finished(p);
+}
+
 /* A duration in the annotation; 0 when it is something else, which protects nothing. */
 static int64_t protection_ns(const struct pod *p)
 {

@@ -9,6 +9,10 @@
 bool pod_is_finished(const struct pod *p); /* Succeeded or Failed */
 bool pod_is_active(const struct pod *p);   /* neither finished nor terminating */
 
+/* Waits for capacity (lifecycle 1.2): kube-scheduler found no place, none is being made by pre-emption, and it is not
+ * tied to a node. A pod that has finished never gets one, so it does not wait. */
+bool pod_is_provisionable(const struct pod *p);
+
 /* Annotation karpenter.sh/do-not-disrupt is in force: `true`, or a positive duration that has not passed since the pod
  * started. A pod whose start is unknown stays protected. Values that are neither have no effect. */
 bool pod_is_protected(const struct pod *p, int64_t now_ms);

@@ -22,6 +22,7 @@ struct pvc {
     str name;
     str volume_name;   /* bound to */
     str storage_class; /* empty when none */
+    bool no_class;     /* storageClassName is absent, which differs from "" */
     bool deleting, lost, bind_completed;
 };
 
@@ -47,6 +48,15 @@ struct storage_class {
 struct csi_limit {
     str node, driver;
     int64_t count;
+};
+
+struct csi_drivers { /* a CSINode */
+    const struct csi_limit *limits;
+    uint32_t n;
+};
+
+struct attachment {         /* a VolumeAttachment */
+    str name, node, volume; /* volume: spec.source.persistentVolumeName; may be empty */
 };
 
 /* kubernetes.io/aws-ebs -> ebs.csi.aws.com and so on; other names come back unchanged. */

@@ -26,6 +26,7 @@ static const char *const kind_names[] = {
     [OBJ_PDB] = "PodDisruptionBudget",
     [OBJ_NAMESPACE] = "Namespace",
     [OBJ_SERVICE] = "Service",
+    [OBJ_ATTACHMENT] = "VolumeAttachment",
     [OBJ_OTHER] = "object",
 };
 
@@ -56,10 +57,10 @@ void objects_free(struct objects *o)
     vec_fini(&o->daemons);
     vec_fini(&o->workloads);
     vec_fini(&o->pvcs);
-    vec_fini(&o->pvc_no_class);
     vec_fini(&o->pvs);
     vec_fini(&o->storage_classes);
     vec_fini(&o->csi_limits);
+    vec_fini(&o->attachments);
     vec_fini(&o->pdbs);
     vec_fini(&o->namespaces);
     vec_fini(&o->services);
@@ -71,6 +72,18 @@ void objects_free(struct objects *o)
     u64map_fini(&o->by_uid);
     arena_free(o->arena);
     free(o);
+}
+
+void objects_reset(struct objects *o, struct arena *next)
+{
+    o->arena = next;
+    o->pools.n = o->claims.n = o->classes.n = o->nodes.n = o->pods.n = o->pod_owner_kinds.n = 0;
+    o->daemons.n = o->workloads.n = o->controllers.n = 0;
+    o->pvcs.n = o->pvs.n = o->storage_classes.n = o->csi_limits.n = o->attachments.n = 0;
+    o->pdbs.n = o->namespaces.n = o->services.n = 0;
+    o->ignored.n = o->notes.n = o->ids.n = 0;
+    u64map_clear(&o->by_name);
+    u64map_clear(&o->by_uid);
 }
 
 static struct object_id id_at(const struct objects *o, uint32_t ref)

@@ -32,6 +32,7 @@ enum object_kind {
     OBJ_PDB,
     OBJ_NAMESPACE,
     OBJ_SERVICE,
+    OBJ_ATTACHMENT,
     OBJ_OTHER, /* kinds that are known but not looked at */
 };
 
@@ -74,6 +75,15 @@ struct object_id {
     str name, uid; /* uid: empty when the object has none or nobody asks for it */
 };
 
+/* What is known of any object of a cluster, whether the rest of it can be read or not. */
+struct object_meta {
+    str ns, name, uid; /* node classes: name is "group/kind/name" */
+    uint64_t version;  /* resourceVersion as a number; 0 when it is none */
+    int64_t generation;
+    int64_t created_ms, deleted_ms; /* INT64_MIN when absent */
+    bool managed;                   /* ours to act on (lifecycle 0.5) */
+};
+
 struct objects {
     struct arena *arena;
     struct syms *syms;
@@ -87,10 +97,10 @@ struct objects {
     VEC(struct daemonset) daemons;
     VEC(struct workload) workloads;
     VEC(struct pvc) pvcs;
-    VEC(bool) pvc_no_class; /* beside pvcs: storageClassName is absent, which differs from "" */
     VEC(struct pv) pvs;
     VEC(struct storage_class) storage_classes;
     VEC(struct csi_limit) csi_limits;
+    VEC(struct attachment) attachments;
     VEC(struct pdb) pdbs;
     VEC(struct ns_labels) namespaces;
     VEC(struct service) services;
@@ -107,6 +117,9 @@ struct objects {
 struct objects *objects_new(struct syms *syms); /* syms outlive the collection */
 void objects_free(struct objects *o);
 AUTO_DEFINE(objects)
+/* Empty again, for collections of one object at a time: what comes next lives in `next`, which stays the caller's. What
+ * came before is not the collection's any more. */
+void objects_reset(struct objects *o, struct arena *next);
 
 /* Takes the identity of an object that is about to be added. A second object of the same kind, namespace and name,
  * or with the same uid, is an error that names both. A pod must be pushed to `pods` right after. */

@@ -69,6 +69,7 @@ struct podspec {
     uint32_t n_volumes;
     const struct podspec *base; /* the same without volumes, which many pods share; NULL: this one has none */
     bool uses_dra;              /* has resource claims */
+    uint32_t number;            /* where it is shared: podspecs.h */
 };
 
 enum pod_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN };
@@ -84,23 +85,43 @@ static inline uint64_t pod_uid_key(str uid)
     return v;
 }
 
+/* A moment to the second, as the API server writes them; 0: unknown. */
+typedef struct {
+    uint32_t v;
+} moment;
+
+static inline int64_t moment_ms(moment t) /* INT64_MIN when unknown */
+{
+    return t.v ? (int64_t)t.v * 1000 : INT64_MIN;
+}
+
+moment moment_of_ms(int64_t ms); /* INT64_MIN: unknown; what lies outside 1970 to 2106 is drawn in */
+
+/* Clusters have hundreds of thousands of these: 128 bytes. */
 struct pod {
-    sym ns;
-    enum pod_phase phase;
     str name, uid;
     uint64_t uid_key;   /* pod_uid_key(uid) */
     int64_t created_ms; /* INT64_MAX when unknown: a pod that does not exist yet is the youngest */
     int64_t started_ms; /* status.startTime; INT64_MIN when unknown */
     const struct podspec *spec;
+    str do_not_disrupt;   /* annotation karpenter.sh/do-not-disrupt */
+    double deletion_cost; /* annotation controller.kubernetes.io/pod-deletion-cost; may be NaN */
+    sym ns;
     lset_id labels;
-    sym node;              /* spec.nodeName; SYM_NONE: not bound */
-    enum owner_kind owner; /* the controller, else the first DaemonSet or Node owner */
-    sym owner_name;
-    str do_not_disrupt;     /* annotation karpenter.sh/do-not-disrupt */
-    double deletion_cost;   /* annotation controller.kubernetes.io/pod-deletion-cost; may be NaN */
-    int32_t priority;       /* spec.priority */
-    bool terminating;       /* has a deletionTimestamp */
-    bool not_ready;         /* condition Ready is False */
-    bool nominated;         /* status.nominatedNodeName is set */
-    bool foreign_scheduler; /* spec.schedulerName names another scheduler */
+    sym node;         /* spec.nodeName; SYM_NONE: not bound */
+    sym owner_name;   /* of `owner` */
+    int32_t priority; /* spec.priority */
+    int32_t grace_s;  /* spec.terminationGracePeriodSeconds */
+    moment deleted;   /* deletionTimestamp: when its grace ends */
+    moment scheduled; /* when condition PodScheduled last changed */
+    moment readied;   /* when condition Ready last changed */
+    enum pod_phase phase : 8;
+    enum owner_kind owner : 8;  /* the controller, else the first DaemonSet or Node owner */
+    bool terminating : 1;       /* has a deletionTimestamp */
+    bool not_ready : 1;         /* condition Ready is False */
+    bool ready : 1;             /* condition Ready is True */
+    bool unschedulable : 1;     /* condition PodScheduled has the reason Unschedulable */
+    bool nominated : 1;         /* status.nominatedNodeName is set */
+    bool foreign_scheduler : 1; /* spec.schedulerName names another scheduler */
+    bool critical : 1;          /* spec.priorityClassName is system-node-critical or system-cluster-critical */
 };

@@ -2,6 +2,8 @@
  * validated, nodes know their pods before moving ones are collected. */
 #include "state/build.h"
 
+#include "model/evict.h"
+
 static void share_objects(struct build *b)
 {
     struct snapshot *s = b->s;
@@ -33,28 +35,91 @@ static void share_objects(struct build *b)
     s->n_controllers = o->controllers.n;
 }
 
+/* In `plan` nobody waits for kube-scheduler to say Unschedulable first (scheduling 8.2 without its first condition). */
+static bool pod_is_pending(const struct pod *p)
+{
+    return !sym_some(p->node) && !pod_is_finished(p) && !p->nominated && !p->foreign_scheduler &&
+           p->owner != OWNER_DAEMONSET && p->owner != OWNER_NODE;
+}
+
+static void pick_pending(struct build *b)
+{
+    VEC(uint32_t) waiting = {0};
+
+    for (uint32_t i = 0; i < b->s->n_pods; i++)
+        if (pod_is_pending(&b->s->pods[i]))
+            vec_push(&waiting, i);
+    build_pending(b, waiting.v, waiting.n);
+    vec_fini(&waiting);
+}
+
+/* Indexes by name; the text of their keys is in the arena. */
+struct storage_names {
+    struct strmap pvcs; /* "namespace/name" */
+    struct strmap pvs, classes;
+};
+
+static str claim_key(const struct build *b, sym ns, str name)
+{
+    return arena_printf(b->arena, STR_FMT "/" STR_FMT, STR_ARG(sym_str(b->syms, ns)), STR_ARG(name));
+}
+
+static uint32_t find_pvc(const struct build *b, sym ns, str name)
+{
+    const struct storage_names *names = b->finder;
+
+    return strmap_get(&names->pvcs, claim_key(b, ns, name));
+}
+
+static uint32_t find_pv(const struct build *b, str name)
+{
+    return strmap_get(&((const struct storage_names *)b->finder)->pvs, name);
+}
+
+static uint32_t find_class(const struct build *b, str name)
+{
+    return strmap_get(&((const struct storage_names *)b->finder)->classes, name);
+}
+
+static void name_storage(const struct build *b, struct storage_names *names)
+{
+    const struct snapshot *s = b->s;
+
+    for (uint32_t i = 0; i < s->n_pvcs; i++)
+        strmap_put(&names->pvcs, claim_key(b, s->pvcs[i].ns, s->pvcs[i].name), i);
+    for (uint32_t i = 0; i < s->n_pvs; i++)
+        strmap_put(&names->pvs, s->pvs[i].name, i);
+    for (uint32_t i = 0; i < s->n_classes; i++)
+        strmap_put(&names->classes, s->classes[i].name, i);
+}
+
 struct snapshot *state_build(struct arena *a, struct objects *o, const struct catalog *c, const struct settings *st,
                              int64_t now_ms, struct err *e)
 {
-    struct build b = {.arena = a, .o = o, .syms = o->syms, .s = arena_new_one(a, struct snapshot)};
-    struct snapshot *s = NULL;
+    static const struct build_lookups by_name = {find_pvc, find_pv, find_class};
+    struct storage_names names = {0};
+    struct build b = {.arena = a,
+                      .o = o,
+                      .syms = o->syms,
+                      .s = arena_new_one(a, struct snapshot),
+                      .find = &by_name,
+                      .finder = &names};
 
     b.s->syms = o->syms;
     b.s->now_ms = now_ms;
     b.s->settings = *st;
     b.s->catalog = c;
     if (!build_workloads(&b, e))
-        goto out;
+        return NULL;
     share_objects(&b);
     build_pools(&b);
-    build_volumes(&b);
+    build_default_class(&b);
     build_nodes(&b);
     build_daemons(&b);
-    build_pending(&b);
-    s = b.s;
-out:
-    strmap_fini(&b.pvcs);
-    strmap_fini(&b.pvs);
-    strmap_fini(&b.classes);
-    return s;
+    name_storage(&b, &names);
+    pick_pending(&b);
+    strmap_fini(&names.pvcs);
+    strmap_fini(&names.pvs);
+    strmap_fini(&names.classes);
+    return b.s;
 }

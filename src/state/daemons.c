@@ -1,13 +1,13 @@
 /* One pod stands for each DaemonSet: its newest live one, or else what its template says (scheduling 16.1). */
 #include "state/build.h"
 
-static const struct pod *representative(const struct build *b, const struct daemonset *ds, const struct pod *live)
+const struct pod *build_representative(struct arena *a, const struct daemonset *ds, const struct pod *live)
 {
     if (ds->spec->n_required == 0)
         return live;
     /* The controller pins each pod to its node by required affinity; the template knows what was meant. */
-    struct podspec *spec = arena_dup_array(b->arena, struct podspec, live->spec, 1);
-    struct pod *copy = arena_dup_array(b->arena, struct pod, live, 1);
+    struct podspec *spec = arena_dup_array(a, struct podspec, live->spec, 1);
+    struct pod *copy = arena_dup_array(a, struct pod, live, 1);
 
     spec->required = ds->spec->required;
     spec->n_required = ds->spec->n_required;
@@ -15,9 +15,12 @@ static const struct pod *representative(const struct build *b, const struct daem
     return copy;
 }
 
-static bool is_newer(const struct pod *p, const struct pod *than)
+bool build_stands_for(const struct pod *p, const struct pod *than)
 {
-    return !than || p->created_ms > than->created_ms;
+    if (!than || p->created_ms != than->created_ms)
+        return !than || p->created_ms > than->created_ms;
+    int order = str_cmp(p->uid, than->uid);
+    return order ? order < 0 : str_cmp(p->name, than->name) < 0;
 }
 
 void build_daemons(struct build *b)
@@ -34,11 +37,11 @@ void build_daemons(struct build *b)
         if (p->owner != OWNER_DAEMONSET)
             continue;
         uint32_t ix = u64map_get(&by_name, u64_pair(p->ns.v, p->owner_name.v));
-        if (ix != MAP_NONE && is_newer(p, s->daemon_pods[ix]))
+        if (ix != MAP_NONE && build_stands_for(p, s->daemon_pods[ix]))
             s->daemon_pods[ix] = p;
     }
     for (uint32_t i = 0; i < s->n_daemons; i++)
         if (s->daemon_pods[i])
-            s->daemon_pods[i] = representative(b, &s->daemons[i], s->daemon_pods[i]);
+            s->daemon_pods[i] = build_representative(b->arena, &s->daemons[i], s->daemon_pods[i]);
     u64map_fini(&by_name);
 }

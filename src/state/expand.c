@@ -74,8 +74,8 @@ static void add_claim(struct build *b, const struct claim_source *c, sym ns, str
 
     if (!objects_claim_id(b->o, &id, &taken))
         return; /* left over from an earlier pod of that name */
-    vec_push(&b->o->pvcs, (struct pvc){.ns = ns, .name = name, .storage_class = c->storage_class});
-    vec_push(&b->o->pvc_no_class, !c->has_class);
+    vec_push(&b->o->pvcs,
+             (struct pvc){.ns = ns, .name = name, .storage_class = c->storage_class, .no_class = !c->has_class});
 }
 
 /* The spec of one pod: shared, unless the pod has claims of its own (volumeClaimTemplates). */

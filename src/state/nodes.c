@@ -9,29 +9,29 @@
 
 typedef VEC(struct state_node) state_nodes;
 
-static bool label_some(const struct build *b, lset_id labels, sym key)
+static bool label_some(const struct syms *t, lset_id labels, sym key)
 {
     sym val;
 
-    return lset_value(b->syms, labels, key, &val) && sym_some(val);
+    return lset_value(t, labels, key, &val) && sym_some(val);
 }
 
-static bool label_true(const struct build *b, lset_id labels, sym key)
+static bool label_true(const struct syms *t, lset_id labels, sym key)
 {
     sym val;
 
-    return lset_value(b->syms, labels, key, &val) && sym_eq(val, SYM(TRUE));
+    return lset_value(t, labels, key, &val) && sym_eq(val, SYM(TRUE));
 }
 
 /* What identifies the machine of a Node; empty when the Node is not looked at yet. */
-static str machine_of(const struct build *b, const struct node *n)
+str build_machine_id(const struct syms *t, const struct node *n)
 {
     sym val;
-    bool ours = lset_value(b->syms, n->labels, SYM(NP), &val);
+    bool ours = lset_value(t, n->labels, SYM(NP), &val);
 
     if (!ours)
         return n->provider_id.n ? n->provider_id : n->name;
-    if (!lset_value(b->syms, n->labels, SYM(ITYPE), &val) && !label_some(b, n->labels, SYM(INITIALIZED)))
+    if (!lset_value(t, n->labels, SYM(ITYPE), &val) && !label_some(t, n->labels, SYM(INITIALIZED)))
         return (str){0};
     return n->provider_id;
 }
@@ -52,7 +52,7 @@ static void collect(const struct build *b, state_nodes *v)
 
     for (uint32_t i = 0; i < b->o->nodes.n; i++) {
         const struct node *n = &b->o->nodes.v[i];
-        str id = machine_of(b, n);
+        str id = build_machine_id(b->syms, n);
 
         if (id.n)
             machine(v, &by_id, id)->node = n;
@@ -66,9 +66,9 @@ static void collect(const struct build *b, state_nodes *v)
     strmap_fini(&by_id);
 }
 
-static bool taint_is_due(const struct build *b, const struct state_node *s, const struct taint *t)
+static bool taint_is_due(const struct syms *syms, const struct state_node *s, const struct taint *t)
 {
-    if (taint_is_ephemeral(t, b->syms))
+    if (taint_is_ephemeral(t, syms))
         return false;
     for (uint32_t i = 0; i < s->claim->startup_taints.n; i++)
         if (taint_matches(t, &s->claim->startup_taints.v[i]))
@@ -76,7 +76,7 @@ static bool taint_is_due(const struct build *b, const struct state_node *s, cons
     return true;
 }
 
-static void set_taints(const struct build *b, struct state_node *s, bool registered)
+static void set_taints(struct arena *a, const struct syms *t, struct state_node *s, bool registered)
 {
     const struct taints *from = s->node && registered ? &s->node->taints : &s->claim->taints;
 
@@ -84,46 +84,46 @@ static void set_taints(const struct build *b, struct state_node *s, bool registe
         s->taints = *from;
         return;
     }
-    s->taints.v = arena_new_array(b->arena, struct taint, from->n);
+    s->taints.v = arena_new_array(a, struct taint, from->n);
     for (uint32_t i = 0; i < from->n; i++)
-        if (taint_is_due(b, s, &from->v[i]))
+        if (taint_is_due(t, s, &from->v[i]))
             s->taints.v[s->taints.n++] = from->v[i];
 }
 
 /* Until a node is initialized its kubelet may not have told all it has: the NodeClaim's estimate fills the gaps. */
-static struct reslist filled(const struct build *b, const struct state_node *s, const struct reslist *node,
+static struct reslist filled(struct arena *a, const struct state_node *s, const struct reslist *node,
                              const struct reslist *claim)
 {
     struct reslist l = {0};
 
     if (node)
-        l = reslist_dup(b->arena, node);
+        l = reslist_dup(a, node);
     if (!claim || s->initialized)
         return l;
     for (uint32_t i = 0; i < claim->n; i++)
         if (reslist_value(&l, claim->q[i].name) == 0)
-            reslist_set(b->arena, &l, claim->q[i].name, claim->q[i].v, claim->q[i].binary);
+            reslist_set(a, &l, claim->q[i].name, claim->q[i].v, claim->q[i].binary);
     return l;
 }
 
-static void describe(const struct build *b, struct state_node *s)
+void build_machine(struct arena *a, struct syms *t, struct state_node *s)
 {
     const struct nodeclaim *c = s->claim;
     const struct node *n = s->node;
-    bool registered = !c || (n && label_true(b, n->labels, SYM(REGISTERED)));
+    bool registered = !c || (n && label_true(t, n->labels, SYM(REGISTERED)));
     sym val;
 
     assert(c || n); /* whatever made the machine known */
-    s->initialized = !c || (n && label_true(b, n->labels, SYM(INITIALIZED)));
+    s->initialized = !c || (n && label_true(t, n->labels, SYM(INITIALIZED)));
     s->name = n && registered ? n->name : c->name;
     s->labels = n && registered ? n->labels : c->labels;
-    s->hostname = lset_value(b->syms, s->labels, SYM(HOST), &val) && sym_some(val) ? val : sym_of(b->syms, s->name);
-    s->pool = lset_value(b->syms, s->labels, SYM(NP), &val) ? val : SYM(NONE);
-    s->capacity = filled(b, s, n ? &n->capacity : NULL, c ? &c->capacity : NULL);
-    s->allocatable = filled(b, s, n ? &n->allocatable : NULL, c ? &c->allocatable : NULL);
-    reslist_set(b->arena, &s->capacity, SYM(NODES), ONE, /* binary= */ false);
+    s->hostname = lset_value(t, s->labels, SYM(HOST), &val) && sym_some(val) ? val : sym_of(t, s->name);
+    s->pool = lset_value(t, s->labels, SYM(NP), &val) ? val : SYM(NONE);
+    s->capacity = filled(a, s, n ? &n->capacity : NULL, c ? &c->capacity : NULL);
+    s->allocatable = filled(a, s, n ? &n->allocatable : NULL, c ? &c->allocatable : NULL);
+    reslist_set(a, &s->capacity, SYM(NODES), ONE, /* binary= */ false);
     s->deleting = c ? c->deleting || c->instance_terminating == COND_TRUE : n->deleting;
-    set_taints(b, s, registered);
+    set_taints(a, t, s, registered);
 }
 
 /* Index of the state node that a pod occupies room on, or MAP_NONE. */
@@ -166,7 +166,7 @@ void build_nodes(struct build *b)
     for (uint32_t i = 0; i < b->s->n_nodes; i++) {
         struct state_node *n = &b->s->nodes[i];
 
-        describe(b, n);
+        build_machine(b->arena, b->syms, n);
         if (n->node)
             u64map_put(&by_name, sym_of(b->syms, n->node->name).v, i);
     }

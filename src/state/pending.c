@@ -6,13 +6,6 @@
 
 typedef VEC(uint32_t) pod_list;
 
-/* In `plan` nobody waits for kube-scheduler to say Unschedulable first (scheduling 8.2 without its first condition). */
-static bool pod_is_pending(const struct pod *p)
-{
-    return !sym_some(p->node) && !pod_is_finished(p) && !p->nominated && !p->foreign_scheduler &&
-           p->owner != OWNER_DAEMONSET && p->owner != OWNER_NODE;
-}
-
 /* What a pod's own requirements leave of one key: just enough set algebra (scheduling 3.1, 3.2) to tell whether nothing
  * is left. `in` is the first list of values; all other expressions only take away. */
 struct key_set {
@@ -157,23 +150,21 @@ static str spec_verdict(const struct build *b, struct verdicts *v, const struct 
     return v->reasons.v[ix];
 }
 
-static void collect_pending(struct build *b, pod_list *out)
+static void sort_out(struct build *b, const uint32_t *candidates, uint32_t n, pod_list *out)
 {
     VEC(struct refused_pod) refused = {0};
     struct verdicts v = {0};
 
-    for (uint32_t i = 0; i < b->s->n_pods; i++) {
-        const struct pod *p = &b->s->pods[i];
-
-        if (!pod_is_pending(p))
-            continue;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct pod *p = &b->s->pods[candidates[i]];
         str why = spec_verdict(b, &v, p->spec);
+
         if (why.n == 0)
             why = volumes_refuse(b, p);
         if (why.n)
-            vec_push(&refused, (struct refused_pod){i, why});
+            vec_push(&refused, (struct refused_pod){candidates[i], why});
         else
-            vec_push(out, i);
+            vec_push(out, candidates[i]);
     }
     b->s->refused = vec_to_arena(&refused, b->arena);
     b->s->n_refused = refused.n;
@@ -182,13 +173,13 @@ static void collect_pending(struct build *b, pod_list *out)
     u64map_fini(&v.by_spec);
 }
 
-void build_pending(struct build *b)
+void build_pending(struct build *b, const uint32_t *candidates, uint32_t n)
 {
     AUTO(pdb_index) struct pdb_index *pdbs = pdb_index_new(b->s);
     struct snapshot *s = b->s;
     pod_list out = {0};
 
-    collect_pending(b, &out);
+    sort_out(b, candidates, n, &out);
     uint32_t n_waiting = out.n;
     for (uint32_t i = 0; i < s->n_nodes; i++)
         for (uint32_t j = 0; s->nodes[i].deleting && j < s->nodes[i].n_pods; j++)
@@ -197,5 +188,6 @@ void build_pending(struct build *b)
     s->pending = vec_to_arena(&out, b->arena);
     s->n_pending = out.n;
     s->n_moving = out.n - n_waiting;
+    s->cap_pending = 0;
     vec_fini(&out);
 }

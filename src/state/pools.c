@@ -19,14 +19,16 @@ void build_pools(struct build *b)
 
         if (!claim_template_validate(&p->tmpl, &b->s->catalog->rules, b->syms, &e)) {
             p->ready = COND_FALSE;
-            objects_note(b->o, "NodePool " STR_FMT ": not used: %s", STR_ARG(p->name), e.msg);
+            if (b->o)
+                objects_note(b->o, "NodePool " STR_FMT ": not used: %s", STR_ARG(p->name), e.msg);
             continue;
         }
-        const char *why = class_obstacle(nodeclass_find(b->o->classes.v, b->o->classes.n, &p->tmpl.class_ref));
+        const char *why = class_obstacle(nodeclass_find(b->s->node_classes, b->s->n_node_classes, &p->tmpl.class_ref));
         if (!why)
             continue;
         p->ready = COND_FALSE;
-        objects_note(b->o, "NodePool " STR_FMT ": not used: " STR_FMT " " STR_FMT " %s", STR_ARG(p->name),
-                     STR_ARG(p->tmpl.class_ref.kind), STR_ARG(p->tmpl.class_ref.name), why);
+        if (b->o)
+            objects_note(b->o, "NodePool " STR_FMT ": not used: " STR_FMT " " STR_FMT " %s", STR_ARG(p->name),
+                         STR_ARG(p->tmpl.class_ref.kind), STR_ARG(p->tmpl.class_ref.name), why);
     }
 }

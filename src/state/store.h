@@ -1,23 +1,27 @@
 /* store - the cluster as the watches tell it, kept up to date object by object (lifecycle 2, scheduling 7).
  *
- * One writer: whoever feeds it from the watches, on the main thread. Everybody else reads, on the same thread, and keeps names across a park, never pointers.
- * An object is decoded once. Of pods only what scheduling looks at is kept (some 200 bytes); of Nodes, NodeClaims, NodePools and node classes also the text of the
- * fields that somebody may change, so that a patch can be made from it. Objects never go back in time: an older resourceVersion than the one that is there is ignored, so that
- * the answer to a write of our own may be put in before the watch has told of it.
+ * One writer: whoever feeds it from the watches, on the main thread. Everybody else reads, on the same thread, and keeps
+ * names across a park, never pointers. An object is decoded once. Of pods only what scheduling and draining look at is
+ * kept (some 200 bytes); of Nodes, NodeClaims, NodePools and node classes also the text of the fields that somebody may
+ * read or change, so that a patch can be made from it. Objects never go back in time: an older resourceVersion than the
+ * one that is there, or was there when the object went, is ignored, so that the answer to a write of our own may be put
+ * in whether the watch has told of it or not. Versions that are no numbers are always taken.
  *
- * The snapshot that plans are made from is not built for a plan: it is the store. An event changes it in place and costs what it touches.
+ * The snapshot that plans are made from is not built for a plan: it is the store. An event changes it in place and costs
+ * what it touches.
  */
 #pragma once
 
 #include "model/objects.h"
+#include "model/podspecs.h"
 #include "model/snapshot.h"
 
 struct store;
 
 struct store_options {
-    struct syms *syms;
+    struct syms *syms; /* outlives the store */
     const struct nodeclass_ref
-        *classes; /* group and kind of the node classes that our provider serves: what is managed */
+        *classes; /* group and kind of the node classes that our provider serves: what is managed; copied */
     uint32_t n_classes;
     int64_t nomination_ms; /* how long a nomination lasts */
 };
@@ -25,6 +29,11 @@ struct store_options {
 struct store *store_new(const struct store_options *o);
 void store_free(struct store *s);
 AUTO_DEFINE(store)
+
+/* For whoever decodes: what specs are shared in, and what makes an object managed. */
+struct syms *store_syms(struct store *s);
+struct podspecs *store_specs(struct store *s);
+const struct nodeclass_ref *store_classes(const struct store *s, uint32_t *ret_n);
 
 /* ---- what is there ---- */
 
@@ -40,74 +49,85 @@ struct kept {
 
 /* kind: OBJ_NODE, OBJ_NODECLAIM, OBJ_NODEPOOL, or OBJ_NODECLASS (then name is "group/kind/name"). NULL: not there. */
 const struct kept *store_kept(const struct store *s, enum object_kind kind, str name);
+/* NULL: not there, or there as text only, because it cannot be read. */
 const struct node *store_node(const struct store *s, str name);
 const struct nodeclaim *store_claim(const struct store *s, str name);
 const struct nodepool *store_pool(const struct store *s, str name);
 const struct nodeclass *store_class(const struct store *s, const struct nodeclass_ref *r);
 const struct pod *store_pod(const struct store *s, str ns, str name);
+/* Any other kind that is watched: the struct of model/ (RS, SS, RC: struct controller; CSINode: struct csi_drivers). */
+const void *store_object(const struct store *s, enum object_kind kind, str ns, str name);
+/* The version that is there; 0: none, or not a number. */
+uint64_t store_version(const struct store *s, enum object_kind kind, str ns, str name);
 
-/* Names, in an order that is the same in every run; valid until the next change. */
+/* Names, in an order that is the same in every run. Valid until the next change, and until the same function is called
+ * again. */
 struct names {
     const str *v;
     uint32_t n;
 };
 
-struct names store_names(const struct store *s, enum object_kind kind);  /* of the kinds above */
-struct names store_nodes_by_id(const struct store *s, str provider_id);  /* none for an empty id */
-struct names store_claims_by_id(const struct store *s, str provider_id); /* likewise */
-struct names store_claims_of_pool(const struct store *s, str pool);      /* by label */
+struct names store_names(struct store *s, enum object_kind kind);  /* cluster-scoped kinds, pods not */
+struct names store_nodes_by_id(struct store *s, str provider_id);  /* none for an empty id */
+struct names store_claims_by_id(struct store *s, str provider_id); /* likewise */
+struct names store_claims_of_pool(struct store *s, str pool);      /* by label */
 
 struct pod_list { /* indexes into store_pods() */
     const uint32_t *v;
     uint32_t n;
 };
 
-const struct pod *store_pods(const struct store *s);            /* with gaps: only what lists name is valid */
-struct pod_list store_pods_on(const struct store *s, str node); /* bound there, finished ones too */
-
-struct attachment {         /* a VolumeAttachment */
-    str name, node, volume; /* volume: spec.source.persistentVolumeName; may be empty */
-};
+/* Lists ascend, and are valid until the next change and the next call of the same function. */
+const struct pod *store_pods(const struct store *s);      /* with gaps: only what lists name is valid */
+struct pod_list store_pods_on(struct store *s, str node); /* bound there, finished ones too */
+/* Provisionable (lifecycle 1.2): kube-scheduler has no place for them, and they wait for one. Not validated. */
+struct pod_list store_pods_waiting(const struct store *s);
+struct pod_list store_pods_apart(const struct store *s); /* with required anti-affinity */
+uint32_t store_pod_count(const struct store *s);
+/* The pod that stands for a DaemonSet: its newest; NULL: it has none. */
+const struct pod *store_daemon_pod(const struct store *s, str ns, str daemonset);
 
 struct attachments {
-    const struct attachment *v;
+    const struct attachment *const *v;
     uint32_t n;
 };
 
-struct attachments store_attachments(const struct store *s, str node);
+struct attachments store_attachments(struct store *s, str node);
 
 /* ---- feeding it ---- */
 
-/* One decoded object and the arena that holds it, which becomes the store's. text: kept kinds only; copied. */
+/* One decoded object. What `decoded` points to lives in the box, which becomes the store's; pods have none: they are
+ * copied, texts and all. decoded NULL: it cannot be read; of the kinds that are kept with their text at least that is
+ * there for those who say so in a condition, and nothing of it counts in a plan. */
 struct store_object {
     enum object_kind kind;
     struct arena *box;
     const struct object_meta *meta;
-    const void *decoded; /* struct pod, struct node, … by kind, in the box */
-    str text;
-};
-
-struct object_meta {
-    str ns, name, uid;
-    uint64_t version;
-    int64_t generation, created_ms, deleted_ms;
+    const void *decoded; /* struct pod, struct node, … by kind */
+    str text;            /* kept kinds only; copied */
 };
 
 void store_put(struct store *s, const struct store_object *o);
 void store_remove(struct store *s, enum object_kind kind, str ns, str name,
                   uint64_t version); /* version 0: whatever is there */
-/* Around a list of everything: what was not put in between is gone at its end. */
-void store_list_begin(struct store *s, enum object_kind kind);
-void store_list_end(struct store *s, enum object_kind kind);
+/* Around a list of everything: what was not put in between is gone at its end. Of node classes only names that start
+ * with `scope` are meant: there is a list for each kind of them. */
+void store_list_begin(struct store *s, enum object_kind kind, str scope);
+void store_list_end(struct store *s, enum object_kind kind, str scope);
+/* Within a list: the object is there as it was; false: it is not known in this version. */
+bool store_touch(struct store *s, enum object_kind kind, str ns, str name, uint64_t version);
 
 enum store_change { STORE_ADDED, STORE_CHANGED, STORE_GONE };
 
-/* After every change, in the order of subscription. Pods: `was` is the pod before (NULL when added), `is` after (NULL when gone). */
+/* After every change, in the order of subscription. was: before (NULL when added), is: after (NULL when gone); also NULL
+ * when it cannot be read. An object that was replaced by another of its name is gone first and added then. Subscribers
+ * do not change the store. */
 struct store_event {
     enum object_kind kind;
     enum store_change change;
     str ns, name;
-    const void *was, *is; /* decoded, by kind */
+    const void *was, *is;                  /* decoded, by kind */
+    const struct kept *kept_was, *kept_is; /* kinds with text */
 };
 
 typedef void (*store_event_fn)(void *ctx, const struct store_event *ev);
@@ -115,26 +135,31 @@ void store_subscribe(struct store *s, store_event_fn fn, void *ctx);
 
 /* ---- what only we know ---- */
 
-/* A pending pod is on its way to the machine: for nomination_ms from now. */
+/* A pending pod is on its way to the machine: for nomination_ms from now. Unknown machines are left alone. */
 void store_nominate(struct store *s, str provider_id, int64_t now_ms);
 bool store_is_nominated(const struct store *s, str provider_id, int64_t now_ms);
 /* Disruption has decided that the machine goes; undone when it failed. */
 void store_mark(struct store *s, str provider_id, bool deleting);
 bool store_is_marked(const struct store *s, str provider_id); /* or is being deleted */
+/* The machine as plans see it, without its pods; NULL: unknown. */
+const struct state_node *store_machine(const struct store *s, str provider_id);
 
-/* Every claim has its machine's id, and, before the first time, all kinds that decisions rest on have been listed (lifecycle 2.5). */
+/* Every managed claim has its machine's id, and, before the first time, all kinds that decisions rest on have been listed
+ * and every Node is looked at (lifecycle 2.5). */
 bool store_synced(struct store *s);
 void store_set_listed(struct store *s); /* all watches have been listed once */
 
 /* Rises with whatever may make consolidation worth another look (lifecycle 2.7). */
 uint64_t store_consolidation_epoch(const struct store *s);
 
-/* Capacity of the pool's machines that are not going away, with `nodes`. Valid until the next change. */
-struct reslist store_pool_usage(const struct store *s, str pool);
+/* Capacity of the pool's machines that are not going away, with `nodes`. Valid until the next call. */
+struct reslist store_pool_usage(struct store *s, str pool);
 
 /* ---- planning ---- */
 
-/* The moment as plans see it: pending pods sorted out, refused and moving ones found. Valid until the next change or call. */
+/* The moment as plans see it: pending pods sorted out, refused and moving ones found. Its pods and nodes are the store's
+ * own, so nobody may change it (nor hand it to those who would). Valid until the next change or call. Costs what changed
+ * since the last call, and what waits or moves; not what is there. */
 struct snapshot *store_snapshot(struct store *s, const struct settings *st, const struct catalog *c, int64_t now_ms);
 
-size_t store_bytes(const struct store *s); /* roughly what it holds, for measurements */
+size_t store_bytes(const struct store *s); /* roughly what it holds, for measurements; symbols are not its own */

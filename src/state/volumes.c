@@ -18,32 +18,19 @@ static const struct storage_class *default_class(const struct snapshot *s)
     return best;
 }
 
-static str claim_key(const struct build *b, sym ns, str name)
-{
-    return arena_printf(b->arena, STR_FMT "/" STR_FMT, STR_ARG(sym_str(b->syms, ns)), STR_ARG(name));
-}
-
-void build_volumes(struct build *b)
+void build_default_class(struct build *b)
 {
     struct snapshot *s = b->s;
     const struct storage_class *dflt = default_class(s);
 
-    for (uint32_t i = 0; i < s->n_pvcs; i++) {
-        struct pvc *c = &s->pvcs[i];
-
-        if (dflt && b->o->pvc_no_class.v[i] && c->volume_name.n == 0)
-            c->storage_class = dflt->name;
-        strmap_put(&b->pvcs, claim_key(b, c->ns, c->name), i);
-    }
-    for (uint32_t i = 0; i < s->n_pvs; i++)
-        strmap_put(&b->pvs, s->pvs[i].name, i);
-    for (uint32_t i = 0; i < s->n_classes; i++)
-        strmap_put(&b->classes, s->classes[i].name, i);
+    for (uint32_t i = 0; dflt && i < s->n_pvcs; i++)
+        if (s->pvcs[i].no_class && s->pvcs[i].volume_name.n == 0)
+            s->pvcs[i].storage_class = dflt->name;
 }
 
 static str bound_refuses(struct build *b, const struct pvc *c, str name)
 {
-    uint32_t ix = strmap_get(&b->pvs, c->volume_name);
+    uint32_t ix = b->find->pv(b, c->volume_name);
 
     if (ix == MAP_NONE)
         return arena_printf(b->arena, "PersistentVolume " STR_FMT " of claim " STR_FMT " does not exist",
@@ -58,7 +45,7 @@ static str bound_refuses(struct build *b, const struct pvc *c, str name)
 
 static str unbound_refuses(struct build *b, const struct pvc *c, str name)
 {
-    uint32_t ix = strmap_get(&b->classes, c->storage_class);
+    uint32_t ix = b->find->storage_class(b, c->storage_class);
 
     if (c->storage_class.n == 0)
         return arena_printf(b->arena, "PersistentVolumeClaim " STR_FMT " has neither a volume nor a storage class",
@@ -76,7 +63,7 @@ static str unbound_refuses(struct build *b, const struct pvc *c, str name)
 
 static str claim_refuses(struct build *b, sym ns, str name)
 {
-    uint32_t ix = strmap_get(&b->pvcs, claim_key(b, ns, name));
+    uint32_t ix = b->find->pvc(b, ns, name);
 
     if (ix == MAP_NONE)
         return arena_printf(b->arena, "PersistentVolumeClaim " STR_FMT " does not exist", STR_ARG(name));

@@ -423,7 +423,7 @@ static void storage_kinds(void **state)
     check_str("in-tree volume", f->o->pvs.v[0].driver, "ebs.csi.aws.com");
     check_true("local", f->o->pvs.v[1].local && !f->o->pvs.v[0].local);
     check_true("alias", sym_eq(f->o->pvs.v[1].terms[0].exprs[0].key, SYM(ZONE)));
-    check_true("claim", f->o->pvcs.v[0].lost && f->o->pvcs.v[0].bind_completed && f->o->pvc_no_class.v[0]);
+    check_true("claim", f->o->pvcs.v[0].lost && f->o->pvcs.v[0].bind_completed && f->o->pvcs.v[0].no_class);
     check_true("class", f->o->storage_classes.v[0].immediate && f->o->storage_classes.v[0].is_default);
     check_i64("limits", f->o->csi_limits.n, 1);
     check_i64("limit", f->o->csi_limits.v[0].count, 3);

@@ -1,0 +1,136 @@
+#include "control/feed.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "control/feed_int.h"
+
+#define MAX_COMPLAINTS 1024u
+
+struct feed *feed_new(const struct feed_options *o)
+{
+    struct feed *f = xcalloc(1, sizeof(*f));
+
+    f->o = *o;
+    f->store = o->store;
+    f->decoder = decoder_new_single(store_syms(o->store), store_specs(o->store));
+    f->scratch = arena_new(0);
+    return f;
+}
+
+void feed_free(struct feed *f)
+{
+    if (!f)
+        return;
+    if (f->end_watches)
+        f->end_watches(f);
+    decoder_free(f->decoder);
+    arena_free(f->scratch);
+    sb_fini(&f->text);
+    vec_fini(&f->complaints);
+    free(f);
+}
+
+bool feed_listed(const struct feed *f)
+{
+    return f->listed;
+}
+
+/* --- what cannot be read --------------------------------------------------------------------------------------------- */
+
+static uint64_t identity(enum object_kind kind, const struct object_meta *m)
+{
+    return hash_mix(hash_bytes(m->name.p, m->name.n, hash_bytes(m->ns.p, m->ns.n, 0)), (uint64_t)kind);
+}
+
+static struct complaint *complaint_about(struct feed *f, uint64_t object)
+{
+    for (uint32_t i = 0; i < f->complaints.n; i++)
+        if (f->complaints.v[i].object == object)
+            return &f->complaints.v[i];
+    return NULL;
+}
+
+static void complain(struct feed *f, enum object_kind kind, const struct object_meta *m, const struct err *e)
+{
+    struct complaint c = {identity(kind, m), hash_bytes(e->msg, strlen(e->msg), 0)},
+                     *had = complaint_about(f, c.object);
+
+    if (had && had->what == c.what)
+        return;
+    if (had)
+        *had = c;
+    else if (f->complaints.n < MAX_COMPLAINTS)
+        vec_push(&f->complaints, c);
+    else
+        f->complaints.v[f->next_complaint++ % MAX_COMPLAINTS] = c;
+    f->o.on_error(f->o.ctx, kind, m->ns, m->name, e);
+}
+
+/* It can be read again, or it is gone. */
+static void forgive(struct feed *f, enum object_kind kind, const struct object_meta *m)
+{
+    struct complaint *had = f->complaints.n ? complaint_about(f, identity(kind, m)) : NULL;
+
+    if (had)
+        had->what = 0;
+}
+
+/* --- in and out ------------------------------------------------------------------------------------------------------ */
+
+static bool know(struct feed *f, enum object_kind kind, const struct tree *obj, struct object_meta *ret)
+{
+    uint32_t n;
+    const struct nodeclass_ref *classes = store_classes(f->store, &n);
+    struct err e;
+
+    arena_reset(f->scratch);
+    if (k8s_meta(f->scratch, obj, kind, classes, n, ret, &e))
+        return true;
+    f->o.on_error(f->o.ctx, kind, (str){0}, (str){0}, &e);
+    return false;
+}
+
+void feed_put(struct feed *f, enum object_kind kind, const struct tree *obj)
+{
+    struct object_meta m;
+    struct decoded d = {0};
+    struct err e;
+
+    if (!know(f, kind, obj, &m) || store_touch(f->store, kind, m.ns, m.name, m.version))
+        return;
+    if (k8s_decode_one(f->decoder, obj, kind, &d, &e))
+        forgive(f, kind, &m);
+    else
+        complain(f, kind, &m, &e);
+    sb_reset(&f->text);
+    if (k8s_keeps_text(kind))
+        k8s_keep_text(&f->text, kind, obj);
+    store_put(f->store, &(struct store_object){kind, d.box, &m, d.what, sb_view(&f->text)});
+    podspecs_drop_unused(store_specs(f->store));
+}
+
+void feed_gone(struct feed *f, enum object_kind kind, const struct tree *obj)
+{
+    struct object_meta m;
+
+    if (!know(f, kind, obj, &m))
+        return;
+    forgive(f, kind, &m);
+    store_remove(f->store, kind, m.ns, m.name, m.version);
+}
+
+static bool is_over(const struct tree *obj)
+{
+    const struct tree *m = tree_get(obj, "metadata"), *finalizers = tree_get(m, "finalizers");
+
+    return tree_get(m, "deletionTimestamp") && (!finalizers || finalizers->n == 0);
+}
+
+void feed_answer(struct feed *f, enum object_kind kind, const struct tree *obj)
+{
+    if (k8s_keeps_text(kind) && is_over(obj))
+        feed_gone(f, kind, obj);
+    else
+        feed_put(f, kind, obj);
+}

@@ -1,0 +1,147 @@
+/* One reflector for each kind. */
+#include <stdlib.h>
+
+#include "control/feed_int.h"
+#include "data/edit.h"
+#include "k8s/reflector.h"
+
+struct watch {
+    struct feed *feed;
+    enum object_kind kind;
+    const struct api_kind *api;
+    struct api_kind own; /* of a node class */
+    str scope;           /* node classes: "group/kind/" */
+    struct reflector *reflector;
+};
+
+static const struct {
+    enum object_kind kind;
+    const struct api_kind *api;
+    bool owner;
+} kinds[] = {
+    {OBJ_NODEPOOL, &api_nodepools, false},
+    {OBJ_NODECLAIM, &api_nodeclaims, false},
+    {OBJ_NODE, &api_nodes, false},
+    {OBJ_POD, &api_pods, false},
+    {OBJ_DAEMONSET, &api_daemonsets, false},
+    {OBJ_PVC, &api_pvcs, false},
+    {OBJ_PV, &api_pvs, false},
+    {OBJ_STORAGECLASS, &api_storageclasses, false},
+    {OBJ_CSINODE, &api_csinodes, false},
+    {OBJ_ATTACHMENT, &api_volumeattachments, false},
+    {OBJ_PDB, &api_pdbs, false},
+    {OBJ_NAMESPACE, &api_namespaces, false},
+    {OBJ_SERVICE, &api_services, true},
+    {OBJ_REPLICASET, &api_replicasets, true},
+    {OBJ_STATEFULSET, &api_statefulsets, true},
+    {OBJ_RC, &api_rcs, true},
+};
+
+static void on_list_begin(void *ctx)
+{
+    struct watch *w = ctx;
+
+    store_list_begin(w->feed->store, w->kind, w->scope);
+}
+
+/* Members of a typed list do not say what they are. */
+static void name_kind(struct watch *w, struct tree *obj)
+{
+    struct arena *a = w->feed->scratch;
+
+    if (w->kind != OBJ_NODECLASS || tree_get(obj, "kind"))
+        return;
+    arena_reset(a);
+    tree_set_str(a, obj, "apiVersion", api_kind_version(a, w->api));
+    tree_set_str(a, obj, "kind", str_c(w->api->kind));
+}
+
+static void on_object(void *ctx, struct tree *obj)
+{
+    struct watch *w = ctx;
+
+    name_kind(w, obj);
+    feed_put(w->feed, w->kind, obj);
+}
+
+static void on_gone(void *ctx, const struct tree *obj)
+{
+    struct watch *w = ctx;
+
+    feed_gone(w->feed, w->kind, obj);
+}
+
+static void on_list_end(void *ctx)
+{
+    struct watch *w = ctx;
+    struct feed *f = w->feed;
+
+    store_list_end(f->store, w->kind, w->scope);
+    for (uint32_t i = 0; i < f->watches.n; i++)
+        if (f->watches.v[i] != w && !reflector_synced(f->watches.v[i]->reflector))
+            return;
+    if (f->listed)
+        return;
+    f->listed = true;
+    store_set_listed(f->store);
+    if (f->o.on_listed)
+        f->o.on_listed(f->o.ctx);
+}
+
+static void on_error(void *ctx, const struct err *e)
+{
+    struct watch *w = ctx;
+
+    w->feed->o.on_error(w->feed->o.ctx, w->kind, (str){0}, (str){0}, e);
+}
+
+static struct watch *add(struct feed *f, enum object_kind kind, const struct api_kind *api)
+{
+    struct watch *w = xcalloc(1, sizeof(*w));
+
+    w->feed = f;
+    w->kind = kind;
+    w->api = api;
+    vec_push(&f->watches, w);
+    return w;
+}
+
+static void add_class(struct feed *f, const struct cloud_class *c)
+{
+    struct watch *w = add(f, OBJ_NODECLASS, NULL);
+    struct sb scope = {0};
+
+    w->own = (struct api_kind){.group = c->group, .version = c->version, .plural = c->plural, .kind = c->kind};
+    w->api = &w->own;
+    sb_printf(&scope, "%s/%s/", c->group, c->kind);
+    w->scope = (str){scope.p, scope.n};
+}
+
+static void end_watches(struct feed *f)
+{
+    for (uint32_t i = 0; i < f->watches.n; i++) {
+        reflector_free(f->watches.v[i]->reflector);
+        free((char *)(uintptr_t)f->watches.v[i]->scope.p);
+        free(f->watches.v[i]);
+    }
+    vec_fini(&f->watches);
+}
+
+void feed_watch(struct feed *f, struct api *c)
+{
+    const struct reflector_options defaults = {0};
+
+    assert(!f->end_watches);
+    f->end_watches = end_watches;
+    for (uint32_t i = 0; i < f->o.n_classes; i++)
+        add_class(f, &f->o.classes[i]);
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (f->o.owners || !kinds[i].owner)
+            (void)add(f, kinds[i].kind, kinds[i].api);
+    for (uint32_t i = 0; i < f->watches.n; i++) {
+        struct watch *w = f->watches.v[i];
+        const struct reflector_events ev = {w, on_list_begin, on_object, on_gone, on_list_end, on_error};
+
+        w->reflector = reflector_new(c, w->api, &defaults, &ev);
+    }
+}

@@ -1,0 +1,191 @@
+/* An object is decoded twice: first into memory that is used again and again, to see how much it takes, then into a box
+ * of that size. That is quick enough (some microseconds, and nodes and claims change now and then), and there is no
+ * second description of what each kind consists of, as a copying function would be. */
+#include "k8s/one.h"
+
+#include <stdlib.h>
+
+#include "k8s/kinds.h"
+
+#define MEASURED_ROOM (32u << 10)
+
+struct decoder *decoder_new_single(struct syms *t, struct podspecs *specs)
+{
+    struct decoder *d = xcalloc(1, sizeof(*d));
+
+    d->single = true;
+    d->tmp = arena_new(16 << 10);
+    d->measured = arena_new(MEASURED_ROOM);
+    d->specs = specs;
+    d->o = objects_new(t);
+    arena_free(d->o->arena);
+    d->o->arena = NULL;
+    return d;
+}
+
+void decoder_fini_single(struct decoder *d)
+{
+    d->o->arena = d->measured; /* goes with it */
+    objects_free(d->o);
+}
+
+static str lower(struct arena *a, str s)
+{
+    char *p = arena_new_array(a, char, s.n);
+
+    for (size_t i = 0; i < s.n; i++)
+        p[i] = (char)(s.p[i] >= 'A' && s.p[i] <= 'Z' ? s.p[i] + ('a' - 'A') : s.p[i]);
+    return (str){p, s.n};
+}
+
+/* "karpenter.k8s.aws/ec2nodeclass": the label that a node of the class carries. */
+static bool has_class_label(struct arena *a, const struct tree *obj, const struct nodeclass_ref *c)
+{
+    const struct tree *labels = tree_at(obj, "metadata", "labels", NULL);
+    str kind = lower(a, c->kind);
+
+    for (uint32_t i = 0; labels && labels->kind == TREE_MAP && i < labels->n; i++) {
+        str group, rest;
+
+        if (str_cut(labels->keys[i], '/', &group, &rest) && str_eq(group, c->group) && str_eq(rest, kind))
+            return true;
+    }
+    return false;
+}
+
+static bool refers_to(const struct tree *spec, const struct nodeclass_ref *c)
+{
+    const struct tree *ref = tree_get(spec, "nodeClassRef");
+
+    return ref && str_eq(tree_str(tree_get(ref, "group")), c->group) &&
+           str_eq(tree_str(tree_get(ref, "kind")), c->kind);
+}
+
+static bool is_managed(struct arena *a, const struct tree *obj, enum object_kind kind, const struct nodeclass_ref *c)
+{
+    if (kind == OBJ_NODE)
+        return has_class_label(a, obj, c);
+    if (kind == OBJ_NODECLAIM)
+        return refers_to(tree_get(obj, "spec"), c);
+    return kind == OBJ_NODEPOOL && refers_to(tree_at(obj, "spec", "template", "spec", NULL), c);
+}
+
+static str class_name(struct arena *a, const struct tree *obj, str name)
+{
+    str group, version;
+
+    (void)str_cut(tree_str(tree_get(obj, "apiVersion")), '/', &group, &version);
+    return arena_printf(a, STR_FMT "/" STR_FMT "/" STR_FMT, STR_ARG(group), STR_ARG(tree_str(tree_get(obj, "kind"))),
+                        STR_ARG(name));
+}
+
+static int64_t time_or_none(const struct tree *meta, const char *key)
+{
+    int64_t ms = INT64_MIN;
+    struct err unread;
+
+    (void)time_parse_rfc3339(tree_str(tree_get(meta, key)), &ms, &unread);
+    return ms;
+}
+
+bool k8s_meta(struct arena *a, const struct tree *obj, enum object_kind kind, const struct nodeclass_ref *classes,
+              uint32_t n_classes, struct object_meta *ret, struct err *e)
+{
+    const struct tree *m = tree_get(obj, "metadata");
+    str name = tree_str(tree_get(m, "name"));
+    int64_t version = 0, generation = 0;
+
+    if (name.n == 0)
+        return err_set(e, ERR_INVALID, "an object without a name");
+    (void)str_to_i64(tree_str(tree_get(m, "resourceVersion")), &version);
+    (void)str_to_i64(tree_scalar(tree_get(m, "generation")), &generation);
+    *ret = (struct object_meta){
+        .ns = tree_str(tree_get(m, "namespace")),
+        .name = kind == OBJ_NODECLASS ? class_name(a, obj, name) : name,
+        .uid = tree_str(tree_get(m, "uid")),
+        .version = version > 0 ? (uint64_t)version : 0,
+        .generation = generation,
+        .created_ms = time_or_none(m, "creationTimestamp"),
+        .deleted_ms = time_or_none(m, "deletionTimestamp"),
+    };
+    for (uint32_t i = 0; i < n_classes && !ret->managed; i++)
+        ret->managed = is_managed(a, obj, kind, &classes[i]);
+    return true;
+}
+
+/* The one object of the collection. */
+static const void *only(struct objects *o, enum object_kind kind, struct csi_drivers *csi, size_t *ret_size)
+{
+#define ONLY(vec) (*ret_size = sizeof(*o->vec.v), (const void *)o->vec.v)
+    switch (kind) {
+    case OBJ_NODEPOOL:
+        return ONLY(pools);
+    case OBJ_NODECLAIM:
+        return ONLY(claims);
+    case OBJ_NODECLASS:
+        return ONLY(classes);
+    case OBJ_NODE:
+        return ONLY(nodes);
+    case OBJ_POD:
+        return ONLY(pods);
+    case OBJ_DAEMONSET:
+        return ONLY(daemons);
+    case OBJ_REPLICASET:
+    case OBJ_STATEFULSET:
+    case OBJ_RC:
+        return ONLY(controllers);
+    case OBJ_PVC:
+        return ONLY(pvcs);
+    case OBJ_PV:
+        return ONLY(pvs);
+    case OBJ_STORAGECLASS:
+        return ONLY(storage_classes);
+    case OBJ_PDB:
+        return ONLY(pdbs);
+    case OBJ_NAMESPACE:
+        return ONLY(namespaces);
+    case OBJ_SERVICE:
+        return ONLY(services);
+    case OBJ_ATTACHMENT:
+        return ONLY(attachments);
+    case OBJ_CSINODE:
+        *csi = (struct csi_drivers){vec_to_arena(&o->csi_limits, o->arena), o->csi_limits.n};
+        *ret_size = sizeof(*csi);
+        return csi;
+    case OBJ_DEPLOYMENT:
+    case OBJ_JOB:
+    case OBJ_OTHER:
+        break;
+    }
+#undef ONLY
+    *ret_size = 0;
+    return NULL;
+}
+
+bool k8s_decode_one(struct decoder *d, const struct tree *obj, enum object_kind kind, struct decoded *ret,
+                    struct err *e)
+{
+    struct objects *o = d->o;
+    struct csi_drivers csi;
+    size_t size;
+
+    arena_reset(d->measured);
+    objects_reset(o, d->measured);
+    if (!k8s_decode_as(d, obj, kind, e))
+        return false;
+    const void *what = only(o, kind, &csi, &size);
+    assert(what); /* nobody asks for other kinds */
+    if (kind == OBJ_POD) {
+        *ret = (struct decoded){what, NULL};
+        return true;
+    }
+    struct arena *box = arena_new(arena_used(d->measured) + size + alignof(max_align_t));
+    objects_reset(o, box);
+    if (!k8s_decode_as(d, obj, kind, e)) {
+        arena_free(box);
+        return false;
+    }
+    what = only(o, kind, &csi, &size);
+    *ret = (struct decoded){arena_memdup(box, what, size, alignof(max_align_t)), box};
+    return true;
+}
