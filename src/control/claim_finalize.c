@@ -29,14 +29,15 @@ static bool annotate_deadline(struct pass *p, struct result *ret)
         *ret = write_failed(p->r, &e);
         return e.kind == ERR_NOT_FOUND;
     }
-    recorder_publish(p->c->recorder, &(struct event){
-                                         .object = claim_event_object(p->d.obj),
-                                         .warning = true,
-                                         .reason = "TerminationGracePeriodExpiring",
-                                         .message = arena_printf(a, "All pods will be deleted by " STR_FMT, STR_ARG(at)),
-                                         .dedupe = &name,
-                                         .n_dedupe = 1,
-                                     });
+    recorder_publish(p->c->recorder,
+                     &(struct event){
+                         .object = claim_event_object(p->d.obj),
+                         .warning = true,
+                         .reason = "TerminationGracePeriodExpiring",
+                         .message = arena_printf(a, "All pods will be deleted by " STR_FMT, STR_ARG(at)),
+                         .dedupe = &name,
+                         .n_dedupe = 1,
+                     });
     log_info(p->log, "annotated nodeclaim", LOG_STR(TERMINATION_TIME_ANNOTATION, at));
     return true;
 }

@@ -104,10 +104,10 @@ static struct result reconcile(struct reconcile *r)
 void claim_gc_register(struct claims *s)
 {
     (void)manager_add(s->c->manager, &(struct controller_spec){
-                                           .name = "nodeclaim.garbagecollection",
-                                           .workers = 1,
-                                           .limit = limiter_singleton,
-                                           .fn = reconcile,
-                                           .ctx = s,
-                                       });
+                                         .name = "nodeclaim.garbagecollection",
+                                         .workers = 1,
+                                         .limit = limiter_singleton,
+                                         .fn = reconcile,
+                                         .ctx = s,
+                                     });
 }

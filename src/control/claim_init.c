@@ -44,7 +44,8 @@ static str resource_missing(const struct syms *t, const struct nodeclaim *c, con
     return first;
 }
 
-struct obstacle initialize_obstacle(struct arena *a, const struct syms *t, const struct nodeclaim *c, const struct node *n)
+struct obstacle initialize_obstacle(struct arena *a, const struct syms *t, const struct nodeclaim *c,
+                                    const struct node *n)
 {
     const struct taint *x;
     str missing;
@@ -59,9 +60,9 @@ struct obstacle initialize_obstacle(struct arena *a, const struct syms *t, const
                                                                     STR_ARG(taint_text(a, t, x)))};
     x = ephemeral_taint_left(t, n);
     if (x)
-        return (struct obstacle){"KnownEphemeralTaintsExist",
-                                 arena_printf(a, "KnownEphemeralTaint \"" STR_FMT "\" still exists",
-                                              STR_ARG(taint_text(a, t, x)))};
+        return (struct obstacle){
+            "KnownEphemeralTaintsExist",
+            arena_printf(a, "KnownEphemeralTaint \"" STR_FMT "\" still exists", STR_ARG(taint_text(a, t, x)))};
     missing = resource_missing(t, c, n);
     if (missing.n)
         return (struct obstacle){

@@ -33,10 +33,10 @@ struct launch {
 /* What is known of a claim only here. Forgotten with the claim. */
 struct claim_note {
     struct htab_node node; /* by uid */
-    struct launch *launch;  /* NULL: none, or written down */
-    int64_t scanned_ms;     /* nodeclaim.consistency; INT64_MIN: never */
-    int64_t type_found_ms;  /* its instance type was there; INT64_MIN: never */
-    bool expired;           /* and deleted for it */
+    struct launch *launch; /* NULL: none, or written down */
+    int64_t scanned_ms;    /* nodeclaim.consistency; INT64_MIN: never */
+    int64_t type_found_ms; /* its instance type was there; INT64_MIN: never */
+    bool expired;          /* and deleted for it */
 };
 
 #define HEALTH_SAMPLES 4u
@@ -75,7 +75,8 @@ void claims_queue_by_node(struct claims *s, struct queue *q, const struct store_
 bool claim_names_class(struct claims *s, str claim, str class); /* class: "group/kind/name" */
 /* The same for pools: events of a pool, or of a node class that it names. */
 void pools_queue_by_class(struct claims *s, struct queue *q, const struct store_event *ev);
-struct queue *claims_controller(struct claims *s, const char *name, reconcile_fn fn); /* with the workers that most have */
+struct queue *claims_controller(struct claims *s, const char *name,
+                                reconcile_fn fn); /* with the workers that most have */
 struct queue *pools_controller(struct claims *s, const char *name, reconcile_fn fn);
 void claims_count_disrupted(struct claims *s, const struct tree *claim, const char *reason);
 struct event_object claim_event_object(const struct tree *claim);
@@ -98,7 +99,7 @@ struct pass {
     struct result result;
 };
 
-void pass_add(struct pass *p, struct result res); /* lifecycle 0.2, min-result */
+void pass_add(struct pass *p, struct result res);                    /* lifecycle 0.2, min-result */
 bool pass_delete(struct pass *p, const char *reason, struct err *e); /* the claim; counted */
 
 void launch_run(struct pass *p);
@@ -121,7 +122,8 @@ struct obstacle {
 };
 
 /* Why the Node cannot be used yet. node NULL: there is none, or several. */
-struct obstacle initialize_obstacle(struct arena *a, const struct syms *t, const struct nodeclaim *c, const struct node *n);
+struct obstacle initialize_obstacle(struct arena *a, const struct syms *t, const struct nodeclaim *c,
+                                    const struct node *n);
 
 enum liveness { LIVE_WELL, LIVE_WAIT, LIVE_NOT_LAUNCHED, LIVE_NOT_REGISTERED };
 

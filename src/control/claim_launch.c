@@ -56,16 +56,16 @@ static void no_capacity(struct pass *p, struct err *e)
     str uid = obj_uid(p->d.obj);
 
     err_lead(e, "insufficient capacity");
-    recorder_publish(p->c->recorder, &(struct event){
-                                         .object = claim_event_object(p->d.obj),
-                                         .warning = true,
-                                         .reason = "InsufficientCapacityError",
-                                         .message = arena_printf(a, "NodeClaim " STR_FMT " event: " STR_FMT,
-                                                                 STR_ARG(obj_name(p->d.obj)),
-                                                                 STR_ARG(error_text(a, e->msg))),
-                                         .dedupe = &uid,
-                                         .n_dedupe = 1,
-                                     });
+    recorder_publish(p->c->recorder,
+                     &(struct event){
+                         .object = claim_event_object(p->d.obj),
+                         .warning = true,
+                         .reason = "InsufficientCapacityError",
+                         .message = arena_printf(a, "NodeClaim " STR_FMT " event: " STR_FMT,
+                                                 STR_ARG(obj_name(p->d.obj)), STR_ARG(error_text(a, e->msg))),
+                         .dedupe = &uid,
+                         .n_dedupe = 1,
+                     });
     give_up(p, "insufficient_capacity", e);
 }
 

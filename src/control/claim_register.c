@@ -43,8 +43,7 @@ static bool is_owned_by(const struct tree *node, const struct tree *claim)
         const struct tree *o = &l->items[i];
 
         if (str_is(tree_str(tree_get(o, "apiVersion")), GROUP "/v1") &&
-            str_is(tree_str(tree_get(o, "kind")), "NodeClaim") &&
-            str_eq(tree_str(tree_get(o, "uid")), obj_uid(claim)))
+            str_is(tree_str(tree_get(o, "kind")), "NodeClaim") && str_eq(tree_str(tree_get(o, "uid")), obj_uid(claim)))
             return true;
     }
     return false;
@@ -167,8 +166,7 @@ void register_run(struct pass *p)
     }
     str name = claim_node_name(p->s, tree_str(tree_at(p->d.obj, "status", "providerID", NULL)), &several);
     if (several) {
-        conds_false(&conds, "Registered", STR("MultipleNodesFound"),
-                    STR("Invariant violated, matched multiple nodes"));
+        conds_false(&conds, "Registered", STR("MultipleNodesFound"), STR("Invariant violated, matched multiple nodes"));
         return;
     }
     if (name.n == 0 || !draft_open(&node, p->c, p->r->arena, OBJ_NODE, name)) {
@@ -181,7 +179,8 @@ void register_run(struct pass *p)
     conds = draft_conds(&p->d);
     conds_true(&conds, "Registered");
     tree_set_str(p->r->arena, tree_sub(p->r->arena, p->d.obj, "status"), "nodeName", name);
-    log_info(p->log, "registered nodeclaim", LOG_STR("provider-id", tree_str(tree_at(p->d.obj, "status", "providerID", NULL))),
+    log_info(p->log, "registered nodeclaim",
+             LOG_STR("provider-id", tree_str(tree_at(p->d.obj, "status", "providerID", NULL))),
              LOG_OBJ("Node", STR(""), name));
     metric_inc(p->c->metrics->nodes_created_total, 1,
                METRIC_VALS(obj_label(p->d.obj, POOL_LABEL), obj_label(p->d.obj, ZONE_LABEL)));

@@ -36,9 +36,9 @@ static str line(struct arena *a, const struct tree *obj)
     struct sb b = {0};
 
     for (uint32_t i = 0; l && i < l->n; i++)
-        sb_printf(&b, "%s" STR_FMT "=" STR_FMT "/" STR_FMT, i ? " " : "", STR_ARG(tree_str(tree_get(&l->items[i], "type"))),
-                  STR_ARG(tree_str(tree_get(&l->items[i], "status"))),
-                  STR_ARG(tree_str(tree_get(&l->items[i], "reason"))));
+        sb_printf(
+            &b, "%s" STR_FMT "=" STR_FMT "/" STR_FMT, i ? " " : "", STR_ARG(tree_str(tree_get(&l->items[i], "type"))),
+            STR_ARG(tree_str(tree_get(&l->items[i], "status"))), STR_ARG(tree_str(tree_get(&l->items[i], "reason"))));
     str s = sb_dup(&b, a);
     sb_fini(&b);
     return s;
@@ -52,10 +52,11 @@ static void a_new_claim(void **state)
     (void)state;
     conds_init(&o);
     conds_round(a, o.obj);
-    check_tree("all of them unknown", tree_get(o.obj, "status"),
-               "{conditions: [{type: Launched, " AT("04") AWAITING "}, {type: Registered, " AT("04") AWAITING
-               "}, {type: Initialized, " AT("04") AWAITING "}, {type: Ready, " AT("04")
-               "status: Unknown, reason: ReconcilingDependents, message: 'Launched=Unknown, Registered=Unknown, Initialized=Unknown'}]}");
+    check_tree(
+        "all of them unknown", tree_get(o.obj, "status"),
+        "{conditions: [{type: Launched, " AT("04") AWAITING "}, {type: Registered, " AT("04") AWAITING
+        "}, {type: Initialized, " AT("04") AWAITING "}, {type: Ready, " AT(
+            "04") "status: Unknown, reason: ReconcilingDependents, message: 'Launched=Unknown, Registered=Unknown, Initialized=Unknown'}]}");
     struct tree *was = tree_copy(a, o.obj);
     conds_init(&o);
     check_true("once", tree_equal(was, o.obj));
@@ -69,8 +70,10 @@ static void launched_and_not_registered(void **state)
     (void)state;
     conds_init(&o);
     check_true("changed", conds_true(&o, "Launched"));
-    check_true("changed", conds_unknown(&o, "Registered", STR("NodeNotFound"), STR("Node not registered with cluster")));
-    check_true("not changed", !conds_unknown(&o, "Registered", STR("NodeNotFound"), STR("Node not registered with cluster")));
+    check_true("changed",
+               conds_unknown(&o, "Registered", STR("NodeNotFound"), STR("Node not registered with cluster")));
+    check_true("not changed",
+               !conds_unknown(&o, "Registered", STR("NodeNotFound"), STR("Node not registered with cluster")));
     check_str("in the order of a real claim", line(a, o.obj),
               "Initialized=Unknown/AwaitingReconciliation Registered=Unknown/NodeNotFound Launched=True/Launched "
               "Ready=Unknown/ReconcilingDependents");
@@ -109,7 +112,8 @@ static void a_failed_launch(void **state)
               "Initialized=Unknown, Launched=Unknown, Registered=Unknown");
     conds_false(&o, "Registered", STR("MultipleNodesFound"), STR("two"));
     check_str("one is false", cond_get(o.obj, "Ready").reason, "UnhealthyDependents");
-    check_str("newest first", cond_get(o.obj, "Ready").message, "Registered=False, Initialized=Unknown, Launched=Unknown");
+    check_str("newest first", cond_get(o.obj, "Ready").message,
+              "Registered=False, Initialized=Unknown, Launched=Unknown");
 }
 
 static void a_new_generation(void **state)
@@ -188,7 +192,8 @@ static void a_new_pool(void **state)
     (void)state;
     o.set = &conds_nodepool;
     conds_init(&o);
-    conds_unknown(&o, "NodeRegistrationHealthy", STR("AwaitingReconciliation"), STR("object is awaiting reconciliation"));
+    conds_unknown(&o, "NodeRegistrationHealthy", STR("AwaitingReconciliation"),
+                  STR("object is awaiting reconciliation"));
     check_str("as recorded", line(a, o.obj),
               "ValidationSucceeded=Unknown/AwaitingReconciliation NodeClassReady=Unknown/AwaitingReconciliation "
               "NodeRegistrationHealthy=Unknown/AwaitingReconciliation Ready=Unknown/ReconcilingDependents");
@@ -208,9 +213,9 @@ static void a_new_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_new_claim),      cmocka_unit_test(launched_and_not_registered),
-        cmocka_unit_test(a_failed_launch),  cmocka_unit_test(a_new_generation),
-        cmocka_unit_test(a_deleted_claim),  cmocka_unit_test(clearing),
+        cmocka_unit_test(a_new_claim),     cmocka_unit_test(launched_and_not_registered),
+        cmocka_unit_test(a_failed_launch), cmocka_unit_test(a_new_generation),
+        cmocka_unit_test(a_deleted_claim), cmocka_unit_test(clearing),
         cmocka_unit_test(a_new_pool),
     };
 
