@@ -64,22 +64,13 @@ bool draft_changed(const struct draft *d)
     return !tree_equal(d->before, d->obj);
 }
 
-/* The last finalizer is off: there is no such object any more, though the answer shows it once again. */
-static bool is_over(const struct tree *obj)
-{
-    const struct tree *l = tree_at(obj, "metadata", "finalizers", NULL);
-
-    return obj_is_deleting(obj) && (!l || l->n == 0);
-}
-
 static bool send(struct draft *d, const char *sub, const struct tree *patch, struct tree **ret, struct err *e)
 {
     struct api_ref ref = {.kind = d->kind, .name = obj_name(d->before)};
 
     if (!api_patch(d->c->api, d->arena, &ref, sub, API_MERGE, patch, ret, e))
         return false;
-    if (!is_over(*ret))
-        feed_put(d->c->feed, d->object_kind, *ret);
+    feed_answer(d->c->feed, d->object_kind, *ret);
     return true;
 }
 

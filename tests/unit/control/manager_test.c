@@ -503,7 +503,9 @@ static void stopped(UNUSED void **state)
     manager_start(b->m);
     sim_run_for(b->sim, 15 * MS);
     manager_stop(b->m);
+    check_true("two are under way", !manager_idle(b->m));
     sim_run_for(b->sim, SECOND);
+    check_true("at rest, though names are left", manager_idle(b->m) && queue_depth(b->q) == 6);
     check_u64("what was under way has ended", b->n_done, 4);
     check_double("and is counted", total(b, "success"), 4);
     bench_free(b);
