@@ -1,5 +1,6 @@
-/* A name that is ready gets a fiber, if its controller has a worker left. One fiber is started per turn of the loop: a run that never parks is over before the next
- * one begins, so a flood of names needs one stack and not a thousand. What a run allocates is in an arena of its own, from a pool.
+/* A name that is ready gets a fiber, if its controller has a worker left. A run that ends starts the next one, on the stack that it leaves behind; otherwise one is started
+ * when the last one has had its first turn. So a flood of names whose runs never park needs one stack and not a thousand. What a run allocates is in an arena of its own,
+ * from a pool.
  */
 #include "control/manager.h"
 
@@ -24,6 +25,7 @@ struct queue {
     struct controller_spec spec;
     struct workq work;
     struct timer pump; /* starts the next run */
+    uint32_t n_fresh;  /* runs that have not had their first turn yet */
 };
 
 struct manager {
@@ -147,6 +149,7 @@ static void count_zeros(struct manager *m, str name)
 /* ---- runs ---- */
 
 static void pump(void *ctx);
+static void start(struct queue *q);
 
 static void manager_release(struct manager *m)
 {
@@ -245,14 +248,16 @@ static void run_main(void *arg)
     struct queue *q = run->q;
     struct manager *m = q->m;
 
+    q->n_fresh--;
+    pump(q);
     reconcile(run);
     workq_done(&q->work, run->item);
     arena_give_back(m, run->arena); /* and with it the run */
     m->n_runs--;
     if (m->freed && m->n_runs == 0)
         manager_release(m);
-    else
-        pump(q);
+    else if (!world_dead(m->w))
+        start(q);
 }
 
 static bool may_start(const struct queue *q)
@@ -265,13 +270,20 @@ static void pump(void *ctx)
 {
     struct queue *q = ctx;
 
-    if (may_start(q) && !timer_is_set(&q->pump) && !world_dead(q->m->w))
+    if (may_start(q) && q->n_fresh == 0 && !timer_is_set(&q->pump) && !world_dead(q->m->w))
         timer_set(q->m->w, &q->pump, 0);
 }
 
-static void start_one(void *ctx)
+static void pumped(void *ctx)
 {
     struct queue *q = ctx;
+
+    if (q->n_fresh == 0) /* else its first turn comes here again */
+        start(q);
+}
+
+static void start(struct queue *q)
+{
     struct manager *m = q->m;
 
     if (!may_start(q))
@@ -287,8 +299,8 @@ static void start_one(void *ctx)
     run->r.name = workq_name(run->item);
     run->r.arena = a;
     m->n_runs++;
+    q->n_fresh++;
     fiber_go(m->w, q->spec.name, run_main, run);
-    pump(q); /* comes after the fiber's first turn */
 }
 
 /* ---- the manager ---- */
@@ -323,7 +335,7 @@ struct queue *manager_add(struct manager *m, const struct controller_spec *s)
     assert(s->workers > 0 && s->fn && (!s->kind || s->group));
     q->m = m;
     q->spec = *s;
-    q->pump = (struct timer){.fn = start_one, .ctx = q};
+    q->pump = (struct timer){.fn = pumped, .ctx = q};
     workq_init(&q->work, m->w, &s->limit, pump, q);
     vec_push(&m->queues, q);
     count_zeros(m, str_c(s->name));
@@ -349,7 +361,7 @@ void manager_stop(struct manager *m)
 
 bool manager_idle(const struct manager *m)
 {
-    for (uint32_t i = 0; i < m->queues.n; i++)
+    for (uint32_t i = 0; i < m->queues.n && !m->stopped; i++)
         if (m->queues.v[i]->work.ready.n > 0)
             return false;
     return m->n_runs == 0;

@@ -70,8 +70,8 @@ struct manager;
 struct queue; /* of one controller */
 
 struct manager *manager_new(struct world *w, struct log *l, struct metrics *m);
-/* Nothing is started any more. It goes when the last run has come to its end: at once, or while the world unwinds. Log and metrics are not touched after this;
- * metrics_text() must not be called any more, as the queues are asked for their depth there. */
+/* Nothing is started any more. It goes when the last run has come to its end: at once, or while the world unwinds; until then runs use what they were given. Outcomes are no
+ * longer logged or counted. metrics_text() must not be called any more, as the queues are asked for their depth there. */
 void manager_free(struct manager *m);
 AUTO_DEFINE(manager)
 
@@ -79,8 +79,8 @@ struct queue *manager_add(struct manager *m, const struct controller_spec *s);
 /* Names that were asked for before are worked on from here on; singletons run. */
 void manager_start(struct manager *m);
 void manager_stop(struct manager *m); /* no new work; what is under way ends by itself */
-bool manager_idle(
-    const struct manager *m); /* nothing under way and nothing due now; delayed names do not count. For tests */
+/* Nothing under way and nothing that could be started now; delayed names do not count. For shutdown and tests. */
+bool manager_idle(const struct manager *m);
 
 void queue_add(struct queue *q, str ns, str name);
 void queue_add_after(struct queue *q, str ns, str name, int64_t us);

@@ -1,9 +1,17 @@
 #include "control/uuid.h"
 
+#define LEN 36u
+
 str uuid_new(struct arena *a, struct world *w)
 {
-    uint64_t hi = (world_random(w) & ~0xf000ull) | 0x4000, lo = (world_random(w) & (UINT64_MAX >> 2)) | 1ull << 63;
+    uint64_t half[2] = {(world_random(w) & ~0xf000ull) | 0x4000, (world_random(w) & (UINT64_MAX >> 2)) | 1ull << 63};
+    char *p = arena_new_array(a, char, LEN + 1);
+    uint32_t at = 0;
 
-    return arena_printf(a, "%08x-%04x-%04x-%04x-%012llx", (unsigned)(hi >> 32), (unsigned)(hi >> 16 & 0xffff),
-                        (unsigned)(hi & 0xffff), (unsigned)(lo >> 48), (unsigned long long)(lo & (UINT64_MAX >> 16)));
+    for (uint32_t digit = 0; digit < 32; digit++) {
+        if (at == 8 || at == 13 || at == 18 || at == 23)
+            p[at++] = '-';
+        p[at++] = "0123456789abcdef"[half[digit / 16] >> (60 - 4 * (digit % 16)) & 15];
+    }
+    return (str){p, LEN};
 }

@@ -5,8 +5,6 @@
 
 #include "base/arena.h"
 
-#define KEY_MAX 512u /* a namespace has up to 63 characters, a name up to 253 */
-
 /* ---- the heap of times ---- */
 
 static bool earlier(const struct workq_item *a, const struct workq_item *b)
@@ -130,18 +128,19 @@ void workq_fini(struct workq *q)
         free(HTAB_THING(n, struct workq_item, node));
     htab_fini(&q->items);
     vec_fini(&q->later);
+    sb_fini(&q->key);
 }
 
 static struct workq_item *item(struct workq *q, str ns, str name)
 {
-    char buf[KEY_MAX];
-    str key = {buf, ns.n + 1 + name.n};
     struct workq_item *it;
+    str key;
 
-    assert(key.n <= sizeof(buf));
-    memcpy(buf, ns.n ? ns.p : "", ns.n);
-    buf[ns.n] = '/';
-    memcpy(buf + ns.n + 1, name.n ? name.p : "", name.n);
+    sb_reset(&q->key);
+    sb_str(&q->key, ns);
+    sb_char(&q->key, '/');
+    sb_str(&q->key, name);
+    key = sb_view(&q->key);
     it = HTAB_THING(htab_get(&q->items, key), struct workq_item, node);
     if (it)
         return it;

@@ -7,6 +7,7 @@
 
 #include "base/bucket.h"
 #include "base/htab.h"
+#include "base/sb.h"
 #include "base/vec.h"
 #include "control/manager.h"
 
@@ -34,6 +35,7 @@ struct workq {
     struct bucket bucket;
     struct htab items;
     struct workq_list ready, busy;
+    struct sb key;                  /* scratch */
     VEC(struct workq_item *) later; /* a heap by time */
     uint64_t seq;
     uint64_t n_added, n_retried;

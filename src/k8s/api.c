@@ -18,9 +18,8 @@ struct api *api_new(struct world *w, struct kube_config *config, const struct ap
 {
     struct api *c = xcalloc(1, sizeof(*c));
 
-    *c = (struct api){.world = w, .config = config, .options = *o, .filled_us = world_mono_us(w)};
-    c->options.burst = MAX(o->burst, 1u);
-    c->tokens = c->options.burst;
+    *c = (struct api){.world = w, .config = config, .options = *o};
+    c->bucket = (struct bucket){.qps = o->qps, .burst = MAX(o->burst, 1u)};
     return c;
 }
 
@@ -190,15 +189,10 @@ struct call {
 /* Calls get their turn in the order in which they come. */
 static void await_turn(struct api *c)
 {
-    int64_t now = world_mono_us(c->world);
+    int64_t wait_us = bucket_reserve_us(&c->bucket, world_mono_us(c->world));
 
-    if (c->options.qps <= 0)
-        return;
-    c->tokens = MIN(c->tokens + (double)(now - c->filled_us) * c->options.qps / 1e6, (double)c->options.burst);
-    c->filled_us = now;
-    c->tokens -= 1;
-    if (c->tokens < 0)
-        fiber_sleep_us(c->world, (int64_t)(-c->tokens / c->options.qps * 1e6) + 1);
+    if (wait_us)
+        fiber_sleep_us(c->world, wait_us);
 }
 
 static bool attempt(struct api *c, struct arena *a, const struct call *k, struct http_request *q, bool stale,

@@ -1,6 +1,7 @@
 /* api_int - what the parts of the client share: the api, how its requests are made and its refusals understood. */
 #pragma once
 
+#include "base/bucket.h"
 #include "k8s/api.h"
 
 #define SECOND_US INT64_C(1000000)
@@ -9,9 +10,7 @@ struct api {
     struct world *world;
     struct kube_config *config;
     struct api_options options;
-    /* Token bucket: fewer than none means that so many calls are waiting. */
-    double tokens;
-    int64_t filled_us; /* when `tokens` was true */
+    struct bucket bucket;
 };
 
 /* The path of an object or, without a name, of a collection; without a namespace all of them. sub: NULL or "status". */

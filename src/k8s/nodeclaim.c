@@ -68,21 +68,47 @@ bool dec_nodeclaim(struct decoder *d, struct err *e)
     return true;
 }
 
+/* The message of condition Ready; empty when there is none. */
+static str ready_message(const struct tree *status)
+{
+    const struct tree *list = tree_get(status, "conditions");
+
+    for (uint32_t i = 0; list && i < list->n; i++)
+        if (str_is(tree_str(tree_get(&list->items[i], "type")), "Ready"))
+            return tree_str(tree_get(&list->items[i], "message"));
+    return (str){0};
+}
+
+/* A duration as Go reads it: 500ms and 1.5s are fine here. */
+static bool dec_registration_delay(struct decoder *d, const struct tree *spec, int64_t *ret_ns, struct err *e)
+{
+    struct err why;
+    str s;
+
+    if (!dec_str(d, spec, "nodeRegistrationDelay", &s, e))
+        return false;
+    if (s.n && !duration_parse(s, ret_ns, &why))
+        return dec_fail(d, tree_get(spec, "nodeRegistrationDelay"), NULL, e, "%s", why.msg);
+    return true;
+}
+
 bool dec_nodeclass(struct decoder *d, struct err *e)
 {
-    const struct tree *status;
+    const struct tree *spec, *status;
     struct nodeclass c = {0};
     str group, version;
     struct meta m;
 
-    if (!dec_meta(d, /* namespaced= */ false, &m, e) || !dec_map(d, d->root, "status", &status, e) ||
-        !dec_condition(d, status, "Ready", &c.ready, NULL, e) ||
+    if (!dec_meta(d, /* namespaced= */ false, &m, e) || !dec_map(d, d->root, "spec", &spec, e) ||
+        !dec_map(d, d->root, "status", &status, e) || !dec_condition(d, status, "Ready", &c.ready, NULL, e) ||
+        !dec_registration_delay(d, spec, &c.registration_delay_ns, e) ||
         !dec_annotations(d, m.annotations, &c.annotations, &c.n_annotations, e))
         return false;
     (void)str_cut(tree_str(tree_get(d->root, "apiVersion")), '/', &group, &version);
     c.group = dec_keep_shared(d, group);
     c.kind = dec_keep_shared(d, tree_str(tree_get(d->root, "kind")));
     c.name = dec_keep(d, m.name);
+    c.ready_message = dec_keep(d, ready_message(status));
     c.deleting = m.deleting;
     m.ns = sym_of(d->o->syms, c.kind); /* classes of different kinds may share a name */
     if (!dec_take_id(d, OBJ_NODECLASS, &m, e))

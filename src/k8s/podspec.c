@@ -269,7 +269,8 @@ static bool dec_new_spec(struct decoder *d, const struct pod_source *p, lset_id 
     s->uses_dra = uses_claims(p->spec);
     return dec_node_selector(d, p->spec, s, e) && dec_affinity(d, p->spec, labels, s, e) &&
            dec_tolerations(d, p->spec, &s->tolerations, e) && dec_spreads(d, p->spec, s, e) &&
-           dec_host_ports(d, p->spec, s, e) && dec_requests(d, p, &s->requests, e);
+           dec_host_ports(d, p->spec, s, e) && dec_requests(d, p, &s->requests, e) &&
+           dec_limits(d, p->spec, &s->limits, e);
 }
 
 static bool dec_volume(struct decoder *d, const struct tree *t, bool *ret_counts, struct pod_volume *ret, struct err *e)

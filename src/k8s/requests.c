@@ -138,3 +138,64 @@ bool dec_requests(struct decoder *d, const struct pod_source *p, struct reslist 
     *ret = reslist_dup(d->o->arena, &total);
     return true;
 }
+
+/* ---- limits ---- */
+
+static bool dec_own_limits(struct decoder *d, const struct tree *c, struct reslist *ret, struct err *e)
+{
+    const struct tree *res;
+
+    return dec_map(d, c, "resources", &res, e) && dec_resources(d, d->tmp, res, "limits", ret, e);
+}
+
+static bool add_init_limits(struct decoder *d, const struct tree *spec, struct reslist *total, struct err *e)
+{
+    struct reslist sidecars = {0}, peak = {0}, step;
+    const struct tree *list;
+
+    if (!dec_list(d, spec, "initContainers", &list, e))
+        return false;
+    for (uint32_t i = 0; list && i < list->n; i++) {
+        if (!dec_own_limits(d, &list->items[i], &step, e))
+            return false;
+        if (str_is(tree_str(tree_get(&list->items[i], "restartPolicy")), "Always")) {
+            reslist_add(d->tmp, total, &step);
+            reslist_add(d->tmp, &sidecars, &step);
+            step = reslist_dup(d->tmp, &sidecars);
+        } else {
+            reslist_add(d->tmp, &step, &sidecars);
+        }
+        reslist_max(d->tmp, &peak, &step);
+    }
+    reslist_max(d->tmp, total, &peak);
+    return true;
+}
+
+bool dec_limits(struct decoder *d, const struct tree *spec, struct reslist *ret, struct err *e)
+{
+    struct reslist total = {0}, one;
+    const struct tree *list;
+
+    if (!dec_list(d, spec, "containers", &list, e))
+        return false;
+    for (uint32_t i = 0; list && i < list->n; i++) {
+        if (!dec_own_limits(d, &list->items[i], &one, e))
+            return false;
+        reslist_add(d->tmp, &total, &one);
+    }
+    if (!add_init_limits(d, spec, &total, e) || !dec_own_limits(d, spec, &one, e))
+        return false;
+    for (uint32_t i = 0; i < one.n; i++)
+        if (is_pod_level(d, one.q[i].name))
+            reslist_set(d->tmp, &total, one.q[i].name, one.q[i].v, one.q[i].binary);
+    if (!dec_resources(d, d->tmp, spec, "overhead", &one, e))
+        return false;
+    for (uint32_t i = 0; i < one.n; i++) { /* overhead raises a limit and makes none */
+        const struct resq *q = reslist_get(&total, one.q[i].name);
+
+        if (q)
+            reslist_set(d->tmp, &total, q->name, sat_add(q->v, one.q[i].v), q->binary);
+    }
+    *ret = reslist_dup(d->o->arena, &total);
+    return true;
+}

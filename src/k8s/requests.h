@@ -11,3 +11,5 @@ struct pod_source {
 
 /* The result lives with the objects. */
 bool dec_requests(struct decoder *d, const struct pod_source *p, struct reslist *ret, struct err *e);
+/* The same sums over limits. */
+bool dec_limits(struct decoder *d, const struct tree *spec, struct reslist *ret, struct err *e);

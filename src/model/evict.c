@@ -67,6 +67,18 @@ bool pod_is_evictable(const struct pod *p, const struct syms *syms, int64_t now_
     return pod_is_active(p) && p->owner != OWNER_NODE && !pod_is_protected(p, now_ms) && !tolerates_disruption(p, syms);
 }
 
+bool pod_is_drainable(const struct pod *p, const struct syms *syms, int64_t now_ms)
+{
+    bool stuck = p->terminating && p->deleted.v && now_ms - moment_ms(p->deleted) > 60 * 1000;
+
+    return p->owner != OWNER_NODE && !stuck && !tolerates_disruption(p, syms);
+}
+
+bool pod_is_waiting_eviction(const struct pod *p, const struct syms *syms, int64_t now_ms)
+{
+    return !pod_is_finished(p) && pod_is_drainable(p, syms, now_ms);
+}
+
 bool pod_is_reschedulable(const struct pod *p)
 {
     if (p->owner == OWNER_DAEMONSET || p->owner == OWNER_NODE || pod_is_finished(p))

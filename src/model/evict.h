@@ -22,6 +22,10 @@ bool pod_is_undisruptable(const struct pod *p, int64_t now_ms);
 int64_t pod_protected_until(const struct pod *p);
 /* Eviction is what would remove it: active, not static, not protected, and not tolerating the disruption taint. */
 bool pod_is_evictable(const struct pod *p, const struct syms *syms, int64_t now_ms);
+/* Its node does not go before it has gone: neither static, nor tolerating the disruption taint, nor a minute over the time
+ * that it was given to end. */
+bool pod_is_drainable(const struct pod *p, const struct syms *syms, int64_t now_ms);
+bool pod_is_waiting_eviction(const struct pod *p, const struct syms *syms, int64_t now_ms); /* … and not finished */
 /* Wants a new place when its node goes: active, or leaving as part of a StatefulSet, and not tied to the node. */
 bool pod_is_reschedulable(const struct pod *p);
 /* What evicting it costs: 1 for ordinary pods, more or less by deletion cost and priority, within -10 and 10. May be

@@ -79,6 +79,7 @@ struct nodeclass *nodeclass_dup(struct arena *a, const struct nodeclass *k)
     d->group = arena_strdup(a, k->group);
     d->kind = arena_strdup(a, k->kind);
     d->name = arena_strdup(a, k->name);
+    d->ready_message = arena_strdup(a, k->ready_message);
     d->annotations = annotations_dup(a, k->annotations, k->n_annotations);
     return d;
 }

@@ -86,8 +86,10 @@ struct nodeclass {
     str group, kind, name;
     bool deleting;
     enum cond_status ready;
+    str ready_message; /* of that condition */
     struct annotation *annotations;
     uint32_t n_annotations;
+    int64_t registration_delay_ns; /* KWOKNodeClass: how long after a launch the Node appears */
 };
 
 /* The value of annotation karpenter.sh/nodepool-hash, bit-exact (scheduling 2.11). */

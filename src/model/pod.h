@@ -63,6 +63,7 @@ struct podspec {
     uint32_t n_spreads;
     struct pod_affinities aff_required, aff_preferred, anti_required, anti_preferred;
     struct reslist requests; /* effective requests of one pod (scheduling 5.1) without `pods` */
+    struct reslist limits;   /* likewise; no plan looks at them */
     struct host_port *ports;
     uint32_t n_ports;
     struct pod_volume *volumes;

@@ -3,7 +3,6 @@
  */
 #include "obs/log.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -30,6 +29,8 @@ struct log_root {
     void *clock;
     struct sample samples[SAMPLE_SLOTS];
     struct sb line; /* scratch */
+    int64_t second; /* since 1970, of `date`; most lines come in the same one */
+    char date[64];  /* "2026-11-15T09:05:51"; empty: none yet */
 };
 
 struct log {
@@ -99,13 +100,17 @@ struct log *log_with(struct arena *a, const struct log *l, const struct log_fiel
     jw_map(&w);
     for (uint32_t i = 0; i < n; i++)
         put_field(&w, &f[i]);
-    more->root = l->root;
-    if (n == 0)
-        more->fields = arena_strdup(a, l->fields);
-    else if (l->fields.n == 0)
-        more->fields = arena_strdup(a, str_sub(sb_view(b), 1, b->n));
-    else
-        more->fields = arena_printf(a, STR_FMT "," STR_FMT, STR_ARG(l->fields), (int)(b->n - 1), b->p + 1);
+    str own = str_sub(sb_view(b), 1, b->n);
+    size_t comma = l->fields.n > 0 && own.n > 0;
+    char *p = arena_new_array(a, char, l->fields.n + comma + own.n);
+
+    if (l->fields.n)
+        memcpy(p, l->fields.p, l->fields.n);
+    if (comma)
+        p[l->fields.n] = ',';
+    if (own.n)
+        memcpy(p + l->fields.n + comma, own.p, own.n);
+    *more = (struct log){l->root, {p, l->fields.n + comma + own.n}};
     return more;
 }
 
@@ -126,18 +131,24 @@ static bool sampled(struct log_root *r, enum log_level level, const char *messag
     return s->n <= SAMPLE_FIRST || (s->n - SAMPLE_FIRST) % SAMPLE_EACH == 0;
 }
 
-static void put_time(struct jw *w, int64_t now_ms)
+static void put_time(struct log_root *r, struct jw *w, int64_t now_ms)
 {
-    int64_t s = now_ms / 1000 - (now_ms % 1000 < 0);
-    time_t t = (time_t)s;
-    struct tm tm;
-    char text[64];
-    size_t n;
+    int64_t second = now_ms / 1000 - (now_ms % 1000 < 0);
+    uint32_t ms = (uint32_t)(now_ms - second * 1000);
+    char text[sizeof(r->date) + 8];
 
-    (void)gmtime_r(&t, &tm);
-    n = strftime(text, sizeof(text) - 8, "%Y-%m-%dT%H:%M:%S", &tm);
-    (void)snprintf(text + n, sizeof(text) - n, ".%03dZ", (int)(now_ms - s * 1000));
-    jw_c(w, text);
+    if (second != r->second || !r->date[0]) {
+        time_t t = (time_t)second;
+        struct tm tm;
+
+        (void)gmtime_r(&t, &tm);
+        (void)strftime(r->date, sizeof(r->date), "%Y-%m-%dT%H:%M:%S", &tm);
+        r->second = second;
+    }
+    size_t n = strlen(r->date);
+    memcpy(text, r->date, n);
+    memcpy(text + n, (char[]){'.', (char)('0' + ms / 100), (char)('0' + ms / 10 % 10), (char)('0' + ms % 10), 'Z'}, 5);
+    jw_str(w, (str){text, n + 5});
 }
 
 void log_write(const struct log *l, enum log_level level, const char *message, const struct err *e,
@@ -158,7 +169,7 @@ void log_write(const struct log *l, enum log_level level, const char *message, c
     jw_key(&w, "level");
     jw_c(&w, names[level]);
     jw_key(&w, "time");
-    put_time(&w, now_ms);
+    put_time(r, &w, now_ms);
     jw_key(&w, "logger");
     jw_c(&w, "controller");
     jw_key(&w, "message");

@@ -43,13 +43,24 @@ static void put_number(struct sb *out, double v)
         sb_printf(out, "%.*s%s", (int)((end[-1] == '.' ? end - 1 : end) - text), text, e);
 }
 
-/* quote: also what must not stand between quotes. */
+/* How many of the first bytes can stand as they are. */
+static size_t plain(str s)
+{
+    size_t n = 0;
+
+    while (n < s.n && (unsigned char)s.p[n] < 0x80 && s.p[n] != '\\' && s.p[n] != '\n' && s.p[n] != '"')
+        n++;
+    return n;
+}
+
+/* quote: it is to stand between quotes. */
 static void put_escaped(struct sb *out, str s, bool quote)
 {
-    for (size_t at = 0; at < s.n;) {
+    for (size_t n; n = plain(s), sb_bytes(out, s.p, n), s = str_sub(s, n, s.n), s.n > 0;) {
         uint32_t c;
-        size_t len = utf8_step(s, at, &c);
 
+        n = utf8_step(s, 0, &c);
+        s = str_sub(s, n, s.n);
         if (c == '\\')
             sb_c(out, "\\\\");
         else if (c == '\n')
@@ -58,31 +69,33 @@ static void put_escaped(struct sb *out, str s, bool quote)
             sb_c(out, "\\\"");
         else
             utf8_put(out, c);
-        at += len;
     }
+}
+
+static void put_label(struct sb *out, bool first, const char *name, str value)
+{
+    sb_char(out, first ? '{' : ',');
+    sb_c(out, name);
+    sb_c(out, "=\"");
+    put_escaped(out, value, true);
+    sb_char(out, '"');
 }
 
 /* {a="x",b="y"}, and one more label if it is given. */
 static void put_labels(struct sb *out, const struct metric *f, str key, const char *more, double value)
 {
-    const char *sep = "{";
-
     for (uint32_t i = 0; i < f->n_labels; i++) {
         str v;
 
         (void)str_cut(key, LABEL_END, &v, &key);
-        sb_printf(out, "%s%s=\"", sep, f->spec->labels[f->order[i]]);
-        put_escaped(out, v, true);
-        sb_char(out, '"');
-        sep = ",";
+        put_label(out, i == 0, f->spec->labels[f->order[i]], v);
     }
     if (more) {
-        sb_printf(out, "%s%s=\"", sep, more);
+        sb_printf(out, "%c%s=\"", f->n_labels ? ',' : '{', more);
         put_number(out, value);
         sb_char(out, '"');
-        sep = ",";
     }
-    if (*sep == ',')
+    if (more || f->n_labels > 0)
         sb_char(out, '}');
 }
 
@@ -204,15 +217,9 @@ void metrics_text(struct metrics *m, int64_t now_ms, struct sb *out)
 
 void metric_emit(struct sb *out, const struct metric *f, double v, const str *vals)
 {
-    const char *sep = "{";
-
     sb_c(out, f->spec->name);
-    for (uint32_t i = 0; i < f->n_labels; i++) {
-        sb_printf(out, "%s%s=\"", sep, f->spec->labels[f->order[i]]);
-        put_escaped(out, vals[f->order[i]], true);
-        sb_char(out, '"');
-        sep = ",";
-    }
+    for (uint32_t i = 0; i < f->n_labels; i++)
+        put_label(out, i == 0, f->spec->labels[f->order[i]], vals[f->order[i]]);
     sb_c(out, f->n_labels ? "} " : " ");
     put_number(out, v);
     sb_char(out, '\n');

@@ -445,6 +445,40 @@ static void the_world_dies(UNUSED void **state)
     bench_free(b);
 }
 
+struct killer {
+    struct bench *b;
+    uint64_t at;
+};
+
+static void maybe_kill(void *ctx, uint64_t step)
+{
+    struct killer *k = ctx;
+
+    if (step == k->at)
+        sim_kill(k->b->w);
+}
+
+static void killed_between_any_two_steps(UNUSED void **state)
+{
+    bool survived = false;
+
+    for (uint64_t at = 1; !survived; at++) {
+        struct bench *b = BENCH(KIND, .workers = 3);
+        struct killer k = {b, at};
+
+        sim_on_step(b->sim, maybe_kill, &k);
+        b->takes_us = 3 * MS;
+        b->script = fails_twice;
+        add_many(b, 7);
+        manager_start(b->m);
+        sim_run_for(b->sim, SECOND);
+        survived = !world_dead(b->w);
+        check_u64("whoever began has ended", b->n_done, b->starts.n);
+        check_u64("no fiber is left", fiber_count(b->w), 0);
+        bench_free(b);
+    }
+}
+
 static void freed_while_at_work(UNUSED void **state)
 {
     struct bench *b = BENCH(KIND, .workers = 20);
@@ -469,7 +503,9 @@ static void stopped(UNUSED void **state)
     manager_start(b->m);
     sim_run_for(b->sim, 15 * MS);
     manager_stop(b->m);
+    check_true("two are under way", !manager_idle(b->m));
     sim_run_for(b->sim, SECOND);
+    check_true("at rest, though names are left", manager_idle(b->m) && queue_depth(b->q) == 6);
     check_u64("what was under way has ended", b->n_done, 4);
     check_double("and is counted", total(b, "success"), 4);
     bench_free(b);
@@ -522,6 +558,7 @@ int main(void)
         cmocka_unit_test(ten_thousand_names),
         cmocka_unit_test(names_that_never_park_share_a_fiber),
         cmocka_unit_test(the_world_dies),
+        cmocka_unit_test(killed_between_any_two_steps),
         cmocka_unit_test(freed_while_at_work),
         cmocka_unit_test(stopped),
         cmocka_unit_test(results_meet),

@@ -387,6 +387,39 @@ static void the_world_dies(UNUSED void **state)
     }
 }
 
+struct killer {
+    struct desk *d;
+    uint64_t at;
+};
+
+static void maybe_kill(void *ctx, uint64_t step)
+{
+    struct killer *k = ctx;
+
+    if (step == k->at)
+        sim_kill(k->d->b.client);
+}
+
+static void killed_between_any_two_steps(UNUSED void **state)
+{
+    bool survived = false;
+
+    for (uint64_t at = 1; !survived; at++) {
+        struct desk d;
+        struct killer k = {&d, at};
+
+        desk_init(&d, NULL);
+        sim_on_step(d.b.sim, maybe_kill, &k);
+        sim_set_faults(d.b.sim, BENCH_URL, &(struct sim_faults){.refuse = 20000, .delay_us = {1000, 5000}});
+        for (int i = 0; i < 4; i++)
+            publish(&d, about_node(i % 2 ? "a" : "b", "Reason", "message"));
+        bench_run(&d.b, 2 * MINUTE);
+        survived = !world_dead(d.b.client);
+        check_u64("no fiber is left", fiber_count(d.b.client), 0);
+        desk_fini(&d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +434,7 @@ int main(void)
         cmocka_unit_test(the_server_comes_back),
         cmocka_unit_test(the_oldest_are_lost),
         cmocka_unit_test(the_world_dies),
+        cmocka_unit_test(killed_between_any_two_steps),
     };
 
     return cmocka_run_group_tests_name("control/recorder", tests, NULL, NULL);

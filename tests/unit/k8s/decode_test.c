@@ -481,6 +481,8 @@ static void disruption_fields(void **state)
                              "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {conditions: [{type: Ready, status: 'True'}]}\n---\n"
                              "apiVersion: v1\nkind: Node\nmetadata: {name: n2}\nstatus: {conditions: [{type: Ready, status: Unknown}]}\n---\n"
                              "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: c, annotations: {x: z}}\n---\n"
+                             "apiVersion: karpenter.kwok.sh/v1alpha1\nkind: KWOKNodeClass\nmetadata: {name: c}\nspec: {nodeRegistrationDelay: "
+                             "1.5s}\nstatus: {conditions: [{type: Ready, status: 'False', message: no kwok}]}\n---\n"
                              "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: c}\n"
                              "spec: {nodeClassRef: {group: g, kind: k, name: c}, requirements: []}\n"
                              "status: {conditions: [{type: Drifted, status: 'True', lastTransitionTime: '2026-01-15T11:00:00Z'}]}\n");
@@ -497,6 +499,10 @@ static void disruption_fields(void **state)
     check_i64("likewise", f->o->workloads.v[0].priority, 9);
     check_true("ready", f->o->nodes.v[0].ready && !f->o->nodes.v[1].ready);
     check_str("annotations of a class", annotation_value(f->o->classes.v[0].annotations, 1, "x"), "z");
+    check_i64("no delay", f->o->classes.v[0].registration_delay_ns, 0);
+    check_i64("a delay", f->o->classes.v[1].registration_delay_ns, 1500000000);
+    check_true("not ready", f->o->classes.v[1].ready == COND_FALSE);
+    check_str("because", f->o->classes.v[1].ready_message, "no kwok");
     check_i64("drifted since", f->o->claims.v[0].drifted_ms, 1768474800000);
 }
 

@@ -81,7 +81,7 @@ static const struct {
      "{\"cpu\":\"1\"}"},
 };
 
-static void check_requests(const char *name, const char *meta, const char *pod, const char *want)
+static void check_sums(const char *name, const char *meta, const char *pod, const char *want, const char *want_limits)
 {
     AUTO(arena) struct arena *a = arena_new(0);
     AUTO(syms) struct syms *t = syms_new();
@@ -96,8 +96,18 @@ static void check_requests(const char *name, const char *meta, const char *pod, 
     check_ok(name, k8s_decode(d, tree, &e), &e);
     sb_reset(&b);
     reslist_print_json(&b, t, &o->pods.v[0].spec->requests);
-    check_str(name, sb_view(&b), want);
+    if (want)
+        check_str(name, sb_view(&b), want);
+    sb_reset(&b);
+    reslist_print_json(&b, t, &o->pods.v[0].spec->limits);
+    if (want_limits)
+        check_str(name, sb_view(&b), want_limits);
     sb_fini(&b);
+}
+
+static void check_requests(const char *name, const char *meta, const char *pod, const char *want)
+{
+    check_sums(name, meta, pod, want, NULL);
 }
 
 static void effective_requests(void **state)
@@ -117,11 +127,44 @@ static void limits_of_a_pod_that_exists(void **state)
         "{\"x\":\"1\"}");
 }
 
+#define L(name, more, cpu, mem) "{name: " name more ", resources: {limits: {cpu: " cpu ", memory: " mem "}}}"
+#define ALWAYS ", restartPolicy: Always"
+
+static const struct {
+    const char *name, *spec, *want;
+} limits[] = {
+    {"none", "containers: [{name: a}]", "{}"},
+    {"containers add up", "containers: [" L("a", , "1", "1Gi") ", " L("b", , "500m", "1Gi") "]",
+     "{\"cpu\":\"1500m\",\"memory\":\"2Gi\"}"},
+    {"an init container after a sidecar larger than the sum",
+     "containers: [" L("a", , "3", "1Gi") "], initContainers: [" L("s", ALWAYS, "4", "1Gi") ", " L("i", , "10",
+                                                                                                   "2Gi") "]",
+     "{\"cpu\":\"14\",\"memory\":\"3Gi\"}"},
+    {"pod level limits replace the sums", "resources: {limits: {cpu: 2, x: 1}}, containers: [" L("a", , "3", "3Gi") "]",
+     "{\"cpu\":\"2\",\"memory\":\"3Gi\"}"},
+    {"overhead raises limits and makes none",
+     "overhead: {cpu: 1, memory: 1Gi}, containers: [{name: a, resources: {limits: {cpu: 2}}}]", "{\"cpu\":\"3\"}"},
+};
+
+static void sums_of_limits(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+        struct sb b = {0};
+
+        sb_printf(&b, "spec: {%s, schedulerName: x}", limits[i].spec);
+        const char *pod = sb_cstr(&b);
+        check_sums(limits[i].name, ", uid: u1", pod, NULL, limits[i].want);
+        sb_fini(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(effective_requests),
         cmocka_unit_test(limits_of_a_pod_that_exists),
+        cmocka_unit_test(sums_of_limits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,6 +96,38 @@ static void predicates(void **state)
     }
 }
 
+/* What a node that goes away waits for: at the time of the deletion, and a minute and a half after it should be over. */
+static const struct {
+    const char *name, *line;
+    bool drainable, waiting, later;
+} drains[] = {
+    {"an ordinary pod", "pod p node=n", true, true, true},
+    {"protected", "pod p node=n note=dnd=true", true, true, true},
+    {"finished", "pod p node=n phase=Succeeded", true, false, false},
+    {"a mirror pod", "pod p node=n" MIRROR, false, false, false},
+    {"of a DaemonSet", "pod p node=n" DAEMON, true, true, true},
+    {"tolerates the disruption taint", "pod p node=n" TOLERATES, false, false, false},
+    {"terminating", "pod p node=n deleting", true, true, false},
+};
+
+static void draining(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(drains); i++) {
+        struct scene s;
+
+        scene_open(&s, drains[i].line);
+        struct pod p = *pod_called(&s, STR("p"));
+        int64_t now = s.snap->now_ms;
+        if (p.terminating)
+            p.deleted = moment_of_ms(now);
+        check_true(drains[i].name, pod_is_drainable(&p, s.t, now) == drains[i].drainable);
+        check_true(drains[i].name, pod_is_waiting_eviction(&p, s.t, now + 60000) == drains[i].waiting);
+        check_true(drains[i].name, pod_is_waiting_eviction(&p, s.t, now + 90000) == drains[i].later);
+        scene_close(&s);
+    }
+}
+
 /* ---- cost ---------------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -291,9 +323,9 @@ static void index_agrees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(do_not_disrupt),   cmocka_unit_test(predicates), cmocka_unit_test(eviction_cost),
-        cmocka_unit_test(refusing_budgets), cmocka_unit_test(allowances), cmocka_unit_test(counts),
-        cmocka_unit_test(index_agrees),
+        cmocka_unit_test(do_not_disrupt), cmocka_unit_test(predicates),       cmocka_unit_test(draining),
+        cmocka_unit_test(eviction_cost),  cmocka_unit_test(refusing_budgets), cmocka_unit_test(allowances),
+        cmocka_unit_test(counts),         cmocka_unit_test(index_agrees),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

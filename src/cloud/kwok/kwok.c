@@ -1,0 +1,270 @@
+#include "cloud/kwok/kwok.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+#include "cloud/catalog.h"
+#include "cloud/kwok/node.h"
+#include "data/edit.h"
+#include "k8s/itypes.h"
+#include "net/fiber.h"
+
+enum {
+    RETRY_FIRST_MS = 1000,
+    RETRY_MAX_MS = 30 * 1000,
+    RETRIES = 40, /* some 17 minutes: longer than a claim waits for its Node */
+};
+
+struct kwok;
+
+/* A Node on its way. Belongs to its fiber. */
+struct birth {
+    struct kwok *k;
+    struct arena *arena;
+    struct tree *node;
+    str name;
+    int64_t delay_us;
+    bool cancelled; /* its claim has gone */
+};
+
+struct kwok {
+    struct cloud cloud;
+    struct kwok_options o;
+    struct arena *arena; /* the catalogue's */
+    struct kwok_types types;
+    VEC(struct birth *) births;
+    bool freed; /* only births are left */
+};
+
+static const struct cloud_class classes[] = {{"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses"}};
+static const struct repair_policy repairs[] = {{"Ready", "False", 10 * 60 * 1000},
+                                               {"Ready", "Unknown", 10 * 60 * 1000}};
+
+static void release(struct kwok *k)
+{
+    if (!k->freed || k->births.n)
+        return;
+    vec_fini(&k->births);
+    kwok_types_fini(&k->types);
+    arena_free(k->arena);
+    free(k);
+}
+
+static void kwok_free(void *self)
+{
+    struct kwok *k = self;
+
+    k->freed = true;
+    for (uint32_t i = 0; i < k->births.n; i++)
+        k->births.v[i]->cancelled = true;
+    release(k);
+}
+
+/* ---- Nodes in the background ---- */
+
+static struct birth *birth_find(const struct kwok *k, str name)
+{
+    for (uint32_t i = 0; i < k->births.n; i++)
+        if (str_eq(k->births.v[i]->name, name))
+            return k->births.v[i];
+    return NULL;
+}
+
+static void birth_end(struct birth *b)
+{
+    struct kwok *k = b->k;
+
+    for (uint32_t i = 0; i < k->births.n; i++)
+        if (k->births.v[i] == b)
+            k->births.v[i] = k->births.v[--k->births.n];
+    arena_free(b->arena);
+    free(b);
+    release(k);
+}
+
+/* True: there is nothing more to try. */
+static bool birth_try(struct birth *b, bool last)
+{
+    struct kwok *k = b->k;
+    AUTO(arena) struct arena *tmp = arena_new(0);
+    struct api *api = k->o.api;
+    struct err e;
+
+    if (api_create(api, tmp, &api_nodes, (str){0}, b->node, NULL, &e)) {
+        if (b->cancelled) /* its claim went while we were asking */
+            (void)api_delete(api, tmp, &(struct api_ref){&api_nodes, {0}, b->name}, NULL, &e);
+        return true;
+    }
+    if (e.kind == ERR_CONFLICT)
+        return true; /* an earlier launch of the same claim was first */
+    bool over = last || e.kind == ERR_INVALID;
+    if (k->o.on_error && !b->cancelled)
+        k->o.on_error(k->o.ctx, b->name, over, &e);
+    return over;
+}
+
+static void birth_run(void *arg)
+{
+    struct birth *b = arg;
+    struct world *w = api_world(b->k->o.api);
+    int64_t pause_ms = RETRY_FIRST_MS;
+
+    if (b->delay_us > 0)
+        fiber_sleep_us(w, b->delay_us);
+    for (int i = 0; i < RETRIES && !b->cancelled && !world_dead(w); i++) {
+        if (birth_try(b, i == RETRIES - 1))
+            break;
+        fiber_sleep_us(w, pause_ms * 1000);
+        pause_ms = MIN(pause_ms * 2, (int64_t)RETRY_MAX_MS);
+    }
+    birth_end(b);
+}
+
+static void birth_begin(struct kwok *k, const struct machine *m, int64_t delay_ns)
+{
+    struct birth *b = xcalloc(1, sizeof(*b));
+    struct arena *a = arena_new(0);
+
+    *b = (struct birth){.k = k, .arena = a, .delay_us = delay_ns / 1000};
+    b->node = tree_copy(a, kwok_node(a, k->o.syms, m));
+    b->name = tree_str(tree_at(b->node, "metadata", "name", NULL));
+    vec_push(&k->births, b);
+    fiber_go(api_world(k->o.api), "kwok-node", birth_run, b);
+}
+
+/* ---- what a provider does ---- */
+
+static bool kwok_create(void *self, struct arena *a, struct syms *t, const struct nodeclaim *c,
+                        const struct nodeclass *class, struct machine *ret, struct err *e)
+{
+    struct kwok *k = self;
+    struct kwok_choice x;
+
+    assert(t == k->o.syms);
+    if (!class)
+        return err_set(e, ERR_CAPACITY,
+                       "resolving node class from nodeclaim, " STR_FMT "." STR_FMT " \"" STR_FMT "\" not found",
+                       STR_ARG(c->class_ref.kind), STR_ARG(c->class_ref.group), STR_ARG(c->class_ref.name));
+    if (class->ready == COND_FALSE) {
+        err_set(e, ERR_INVALID, STR_FMT, STR_ARG(class->ready_message));
+        memcpy(e->code, CLOUD_NOT_READY, sizeof(CLOUD_NOT_READY));
+        return false;
+    }
+    str name = kwok_node_name(a, c);
+    struct tree *there = k->o.nodes.get(k->o.nodes.ctx, a, name);
+    if (there) {
+        *ret = kwok_machine_of(a, t, there);
+        return true;
+    }
+    if (!kwok_choose(&k->types, t, c, &x, e))
+        return false;
+    *ret = kwok_machine(a, t, c, &x);
+    if (!birth_find(k, name))
+        birth_begin(k, ret, class->registration_delay_ns);
+    return true;
+}
+
+/* A Node that nobody has registered is not deleted by anybody else: termination takes care of registered ones only. */
+static bool drop_unregistered(struct kwok *k, struct arena *a, str name, struct err *e)
+{
+    struct birth *b = birth_find(k, name);
+    struct tree *node = k->o.nodes.get(k->o.nodes.ctx, a, name);
+
+    if (b)
+        b->cancelled = true;
+    if (!node || tree_at(node, "metadata", "deletionTimestamp", NULL) ||
+        tree_at(node, "metadata", "labels", "karpenter.sh/registered", NULL))
+        return true;
+    return api_delete(k->o.api, a, &(struct api_ref){&api_nodes, {0}, name}, NULL, e) || e->kind == ERR_NOT_FOUND;
+}
+
+static bool kwok_destroy(void *self, struct arena *a, const struct nodeclaim *c, struct err *e)
+{
+    struct kwok *k = self;
+    str node = kwok_node_of(c->provider_id), name = arena_strdup(a, c->name);
+
+    if (node.n && !drop_unregistered(k, a, arena_strdup(a, node), e))
+        return err_wrap(e, "deleting node");
+    if (!api_delete(k->o.api, a, &(struct api_ref){&api_nodeclaims, {0}, name}, NULL, e))
+        return false;
+    return err_set(e, ERR_NOT_FOUND, "instance already terminated");
+}
+
+static bool kwok_get(void *self, struct arena *a, str provider_id, struct machine *ret, struct err *e)
+{
+    struct kwok *k = self;
+    str name = kwok_node_of(provider_id);
+    struct tree *node = name.n ? k->o.nodes.get(k->o.nodes.ctx, a, name) : NULL;
+
+    if (!node)
+        return err_set(e, ERR_NOT_FOUND, "finding node, nodes \"" STR_FMT "\" not found",
+                       STR_ARG(name.n ? name : provider_id));
+    if (tree_at(node, "metadata", "deletionTimestamp", NULL))
+        return err_set(e, ERR_NOT_FOUND, "node " STR_FMT " is being deleted", STR_ARG(name));
+    *ret = kwok_machine_of(a, k->o.syms, node);
+    return true;
+}
+
+struct listing {
+    struct arena *a;
+    struct syms *t;
+    VEC(struct machine) v;
+};
+
+static void list_one(void *arg, const struct tree *node)
+{
+    struct listing *l = arg;
+
+    if (kwok_node_of(tree_str(tree_at(node, "spec", "providerID", NULL))).n)
+        vec_push(&l->v, kwok_machine_of(l->a, l->t, node));
+}
+
+static bool kwok_list(void *self, struct arena *a, struct machines *ret, struct err *e)
+{
+    struct kwok *k = self;
+    struct listing l = {.a = a, .t = k->o.syms};
+
+    (void)e;
+    k->o.nodes.each(k->o.nodes.ctx, a, list_one, &l);
+    *ret = (struct machines){vec_to_arena(&l.v, a), l.v.n};
+    vec_fini(&l.v);
+    return true;
+}
+
+static const struct catalog *kwok_catalog(void *self)
+{
+    struct kwok *k = self;
+
+    return k->types.catalog;
+}
+
+struct cloud *kwok_new(const struct kwok_options *o, struct err *e)
+{
+    struct arena *a = arena_new(0);
+    const char *path = o->instance_types_path;
+    struct catalog *c = path && *path ? itypes_load(a, o->syms, path, e) : catalog_builtin(a, o->syms, STR("kwok"), e);
+
+    if (!c) {
+        arena_free(a);
+        return NULL;
+    }
+    struct kwok *k = xcalloc(1, sizeof(*k));
+    k->o = *o;
+    k->arena = a;
+    kwok_types_init(&k->types, c);
+    k->cloud = (struct cloud){
+        .name = "kwok",
+        .self = k,
+        .classes = classes,
+        .n_classes = ARRAY_LEN(classes),
+        .repairs = repairs,
+        .n_repairs = ARRAY_LEN(repairs),
+        .create = kwok_create,
+        .destroy = kwok_destroy,
+        .get = kwok_get,
+        .list = kwok_list,
+        .catalog = kwok_catalog,
+        .free = kwok_free,
+    };
+    return &k->cloud;
+}

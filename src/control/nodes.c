@@ -1,0 +1,74 @@
+#include "control/nodes.h"
+
+#include <stdlib.h>
+
+#include "control/node_int.h"
+
+bool node_claim_open(struct control *c, struct arena *a, const struct tree *node, struct draft *ret)
+{
+    struct names claims = store_claims_by_id(c->store, tree_str(tree_at(node, "spec", "providerID", NULL)));
+
+    return claims.n == 1 && draft_open(ret, c, a, OBJ_NODECLAIM, claims.v[0]);
+}
+
+struct event_object node_event_object(const struct tree *node)
+{
+    return (struct event_object){.kind = &api_nodes, .name = obj_name(node), .uid = obj_uid(node)};
+}
+
+bool node_failed_draining(struct control *c, str node, str why)
+{
+    const struct kept *k = store_kept(c->store, OBJ_NODE, node);
+    AUTO(arena) struct arena *tmp = arena_new(512);
+
+    if (!k)
+        return false;
+    recorder_publish(c->recorder,
+                     &(struct event){.object = {.kind = &api_nodes, .name = k->name, .uid = k->uid},
+                                     .warning = true,
+                                     .reason = "FailedDraining",
+                                     .message = arena_printf(tmp, "Failed to drain node, " STR_FMT, STR_ARG(why)),
+                                     .dedupe = &k->name,
+                                     .n_dedupe = 1});
+    return true;
+}
+
+struct result node_error(struct reconcile *r, const struct err *e, const char *what)
+{
+    r->err = *e;
+    err_lead(&r->err, what);
+    return result_error();
+}
+
+static void on_event(void *ctx, const struct store_event *ev)
+{
+    struct nodes *s = ctx;
+
+    if (ev->kind != OBJ_NODE || ev->change == STORE_GONE)
+        return;
+    if (ev->kept_is->deleted_ms != INT64_MIN)
+        queue_add(s->termination, (str){0}, ev->name);
+    if (s->health)
+        queue_add(s->health, (str){0}, ev->name);
+}
+
+struct nodes *nodes_new(struct control *c)
+{
+    struct nodes *s = xcalloc(1, sizeof(*s));
+
+    s->c = c;
+    s->evictions = evictions_new(c);
+    termination_register(s);
+    if (c->options->gate_node_repair && c->cloud->n_repairs)
+        health_register(s);
+    store_subscribe(c->store, on_event, s);
+    return s;
+}
+
+void nodes_free(struct nodes *s)
+{
+    if (!s)
+        return;
+    evictions_free(s->evictions);
+    free(s);
+}

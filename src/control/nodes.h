@@ -1,0 +1,11 @@
+/* nodes - the controllers that take Nodes away: node.termination with its eviction queue, and node.health, which replaces broken ones (lifecycle 6, 7). */
+#pragma once
+
+#include "control/control.h"
+
+struct nodes;
+
+/* Adds the controllers to the manager; they begin when it does. The manager ends before nodes_free(). */
+struct nodes *nodes_new(struct control *c);
+void nodes_free(struct nodes *s);
+AUTO_DEFINE(nodes)
