@@ -442,6 +442,7 @@ static void run(void *arg)
     r->fiber = fiber_self();
     while (!r->freed && !world_dead(r->api->world))
         turn(r);
+    timer_stop(r->api->world, &r->timer);
     r->fiber = NULL;
     r->running = false;
     if (r->freed)
