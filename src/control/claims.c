@@ -1,6 +1,5 @@
 #include "control/claims.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "control/claim_int.h"
@@ -257,23 +256,33 @@ str error_text(struct arena *a, const char *msg)
     return s.n < 300 ? arena_strdup(a, s) : arena_printf(a, "%.300s...", msg);
 }
 
+/* As much as there is room for. */
+static void append(struct err *e, const char *text)
+{
+    size_t n = strlen(e->msg), more = MIN(strlen(text), sizeof(e->msg) - 1 - n);
+
+    memcpy(e->msg + n, text, more);
+    e->msg[n + more] = '\0';
+}
+
 void err_lead(struct err *e, const char *what)
 {
     struct err inner = *e;
 
-    (void)snprintf(e->msg, sizeof(e->msg), "%s, %.*s", what, (int)(sizeof(e->msg) - strlen(what) - 3), inner.msg);
+    e->msg[0] = '\0';
+    append(e, what);
+    append(e, ", ");
+    append(e, inner.msg);
 }
 
 void reconcile_fail(struct reconcile *r, const struct err *e)
 {
-    struct err all = *e;
-
-    if (r->err.kind != ERR_NONE) {
-        all = r->err;
-        size_t n = strlen(all.msg);
-        (void)snprintf(all.msg + n, sizeof(all.msg) - n, "; %s", e->msg);
+    if (r->err.kind == ERR_NONE) {
+        r->err = *e;
+        return;
     }
-    r->err = all;
+    append(&r->err, "; ");
+    append(&r->err, e->msg);
 }
 
 struct tree tree_of_resources(struct arena *a, const struct syms *t, const struct reslist *l)
