@@ -18,7 +18,6 @@
 #define STOP_POLL_US 20000
 
 struct autoscaler {
-{
     struct autoscaler_setup s;
     struct control c;
     struct metrics *metrics;
