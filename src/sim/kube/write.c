@@ -271,8 +271,8 @@ bool write_create(struct write *w)
     meta_create(k, w->a, w->kind, meta_of(w));
     if (!namespace_is_open(w))
         return false;
-    if (w->kind->crd && w->kind->has_status)
-        (void)tree_drop(w->obj, STR("status"));
+    if (w->kind->crd && w->kind->has_status && tree_drop(w->obj, STR("status")) && w->kind->schema)
+        schema_default(w->a, w->kind->schema, w->obj); /* a real server does so whenever it reads what it has stored */
     if (is_managed(w))
         meant = tree_copy(w->a, w->obj);
     if (!admit(w, NULL) || !validate(w, NULL))
