@@ -84,6 +84,7 @@ struct pod_list store_pods_on(struct store *s, str node); /* bound there, finish
 struct pod_list store_pods_waiting(const struct store *s);
 struct pod_list store_pods_apart(const struct store *s); /* with required anti-affinity */
 uint32_t store_pod_count(const struct store *s);
+uint32_t store_pods_room(const struct store *s); /* of the array: places without a spec are gaps */
 /* The pod that stands for a DaemonSet: its newest; NULL: it has none. */
 const struct pod *store_daemon_pod(const struct store *s, str ns, str daemonset);
 
@@ -143,6 +144,7 @@ void store_mark(struct store *s, str provider_id, bool deleting);
 bool store_is_marked(const struct store *s, str provider_id); /* or is being deleted */
 /* The machine as plans see it, without its pods; NULL: unknown. */
 const struct state_node *store_machine(const struct store *s, str provider_id);
+uint32_t store_machine_count(const struct store *s);
 
 /* Every managed claim has its machine's id, and, before the first time, all kinds that decisions rest on have been listed
  * and every Node is looked at (lifecycle 2.5). */

@@ -362,6 +362,11 @@ const struct state_node *store_machine(const struct store *s, str provider_id)
     return ix == MAP_NONE ? NULL : &s->nodes.v[ix];
 }
 
+uint32_t store_machine_count(const struct store *s)
+{
+    return s->hosts.n;
+}
+
 bool store_is_marked(const struct store *s, str provider_id)
 {
     const struct state_node *n = store_machine(s, provider_id);

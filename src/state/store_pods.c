@@ -114,6 +114,11 @@ uint32_t store_pod_count(const struct store *s)
     return s->pods_by_name.n;
 }
 
+uint32_t store_pods_room(const struct store *s)
+{
+    return s->pods.n;
+}
+
 struct pod_list store_pods_waiting(const struct store *s)
 {
     return (struct pod_list){s->waiting.v, s->waiting.n};
