@@ -40,7 +40,7 @@ static str misfit_special(struct arena *a, const struct schema *s, const struct 
     if (s->type == SCHEMA_QUANTITY) {
         bool scalar = t->kind == TREE_STRING || t->kind == TREE_NUMBER;
 
-        return scalar && quantity_parse(t->text, SYM(CPU), &v, &binary, &e) ? (str){0} : STR(BAD_QUANTITY);
+        return scalar && quantity_parse(t->text, SYM(MEMORY), &v, &binary, &e) ? (str){0} : STR(BAD_QUANTITY);
     }
     if (t->kind == TREE_STRING)
         return (str){0};

@@ -27,11 +27,12 @@ static str decide(struct fixture *f, const struct pod *pods, uint32_t n, int64_t
     return sb_view(&f->b);
 }
 
-#define POD(n, ...)                                                                                                    \
+#define PATIENT(n, seconds, ...)                                                                                       \
     {                                                                                                                  \
-        .name = STR(n), .uid = STR("u-" n), .ns = SYM(DEFAULT), .phase = PHASE_RUNNING, .spec = &spec, .grace_s = 30,  \
-        .started_ms = INT64_MIN, __VA_ARGS__                                                                           \
+        .name = STR(n), .uid = STR("u-" n), .ns = SYM(DEFAULT), .phase = PHASE_RUNNING, .spec = &spec,                 \
+        .grace_s = (seconds), .started_ms = INT64_MIN, __VA_ARGS__                                                     \
     }
+#define POD(n, ...) PATIENT(n, 30, __VA_ARGS__)
 #define GOING(s) .terminating = true, .deleted = AT(s)
 
 static void who_goes(void **state)
@@ -94,7 +95,7 @@ static void deadlines(void **state)
 {
     struct fixture *f = *state;
     struct podspec spec = {0};
-    struct pod v[] = {POD("kept", .do_not_disrupt = STR("true"), .grace_s = 60)};
+    struct pod v[] = {PATIENT("kept", 60, .do_not_disrupt = STR("true"))};
 
     check_str("early", decide(f, v, 1, NOW + 210 * S), "of 1");
     check_str("at the last moment", decide(f, v, 1, NOW + 60 * S), "of 1");
@@ -105,12 +106,12 @@ static void deadlines(void **state)
     check_str("no grace", decide(f, v, 1, NOW), "of 1");
     check_str("no grace", decide(f, v, 1, NOW - 1), "expire kept(1) of 1");
 
-    struct pod going[] = {POD("long", GOING(6000), .grace_s = 6000), POD("short", GOING(100), .grace_s = 6000)};
+    struct pod going[] = {PATIENT("long", 6000, GOING(6000)), PATIENT("short", 6000, GOING(100))};
     check_str("a grace that is too long is cut", decide(f, going, 2, NOW + 210 * S), "expire long(210) of 2");
     check_str("without a deadline it is not", decide(f, going, 2, NO_DEADLINE), "of 2");
 
     /* A deadline knows no groups. */
-    struct pod mixed[] = {POD("plain", ), POD("critical", .critical = true, .grace_s = 300)};
+    struct pod mixed[] = {POD("plain", ), PATIENT("critical", 300, .critical = true)};
     check_str("critical pods too", decide(f, mixed, 2, NOW + 100 * S), "expire critical(100) evict plain of 2");
 }
 
