@@ -45,6 +45,7 @@ struct pod_entry {
     bool relabelled;                          /* since its owner last looked; owner's */
     bool tracked;                             /* has the finalizer of Jobs */
     bool host_network, has_claims, has_gates; /* gates: of readiness */
+    bool restarts_always;                     /* spec.restartPolicy */
     int64_t ready_since_ms;                   /* of the Ready condition, while it is true */
     int64_t started_ms;                       /* status.startTime; 0: none */
     int64_t cost;                             /* annotation pod-deletion-cost */
@@ -76,6 +77,11 @@ const struct pod_group *pods_without_owner(const struct pods *p, str ns);
 
 const struct owner *controller_of(const struct object *o); /* NULL: none */
 str pod_node(const struct pod_entry *e);                   /* spec.nodeName, may be empty */
+
+static inline str pod_nomination(const struct object *o)
+{
+    return object_field(o, "status.nominatedNodeName");
+}
 
 static inline bool pod_is_over(const struct pod_entry *e)
 {

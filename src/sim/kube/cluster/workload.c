@@ -22,20 +22,15 @@ void subject_end(struct subject *s)
     object_unref(s->o);
 }
 
-/* A write to the status takes the rest from what is there, so the rest need not be sent; metadata must be. */
+/* On what is there now: we may have written in the meantime. */
 bool subject_write_status(struct subject *s)
 {
     const struct object *now = kube_get(s->c->k, s->o->kind, s->o->ns, s->o->name);
-    struct tree *t = tree_new_map(s->a);
 
     if (!now || !str_eq(now->uid, s->o->uid))
         return false;
-    const struct tree *from =
-        now->rv == s->o->rv ? s->t : kube_tree(s->a, now); /* we may have written in the meantime */
-    tree_set(s->a, t, "metadata", *tree_copy(s->a, tree_get(from, "metadata")));
-    tree_set(s->a, t, "status", *s->status);
     s->c->quiet = s->o->kind;
-    bool ok = cluster_update(s->c, s->o->kind, "status", t);
+    bool ok = cluster_update_part(s->c, now, "status", s->status);
     s->c->quiet = NULL;
     return ok;
 }
