@@ -120,22 +120,26 @@ static void note_pod(void *ctx, const struct object *o)
         vec_push(&d->names, arena_strdup(d->a, o->name));
 }
 
-/* The pods that go in this minute are drawn at its start; they go one after the other. A function of its own in a profile. */
-__attribute__((noinline)) static void live_a_minute(struct day *d)
+/* Who is there is looked up every ten minutes; the pods that go are drawn from these, and go one after the other. A function of
+ * its own in a profile. */
+__attribute__((noinline)) static void live_a_minute(struct day *d, int64_t minute)
 {
     const struct kind *kind = kube_kind(d->k, STR(""), STR("Pod"));
-    int64_t n = MAX(d->o->pods * d->o->churn / 100, INT64_C(0));
+    int64_t n = d->o->pods * d->o->churn / 100;
     struct delete_options usual = {.grace_s = -1};
     struct status st;
 
-    arena_reset(d->a);
-    d->names.n = 0;
-    kube_each(d->k, kind, STR("default"), note_pod, d);
+    if (minute % 10 == 0) {
+        arena_reset(d->a);
+        d->names.n = 0;
+        kube_each(d->k, kind, STR("default"), note_pod, d);
+    }
     for (int64_t i = 0; i < n && d->names.n; i++) {
         uint32_t at = rng_below(sim_rng(d->sim), d->names.n);
         struct arena_mark m = arena_mark(d->a);
 
-        (void)kube_delete(d->k, d->a, kind, STR("default"), d->names.v[at], &usual, &st);
+        if (!kube_delete(d->k, d->a, kind, STR("default"), d->names.v[at], &usual, &st))
+            die("a pod is gone that nobody deleted", NULL);
         arena_rewind(d->a, m);
         d->names.v[at] = d->names.v[--d->names.n];
         sim_run_for(d->sim, MINUTE_US / n);
@@ -161,7 +165,7 @@ static struct outcome live(const struct options *o)
     uint64_t before = kube_rv(d.k);
     double wall_s = seconds(CLOCK_MONOTONIC), cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (int64_t i = 0; i < o->hours * 60; i++)
-        live_a_minute(&d);
+        live_a_minute(&d, i);
     struct outcome r = {.wall_s = seconds(CLOCK_MONOTONIC) - wall_s,
                         .cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_s,
                         .writes = kube_rv(d.k) - before};
@@ -202,7 +206,7 @@ static struct options read_options(int argc, char **argv)
     const struct {
         const char *name;
         int64_t *to, most;
-    } numbers[] = {{"--nodes", &o.nodes, 10000},    {"--pods", &o.pods, 1000000},   {"--churn", &o.churn, 100},
+    } numbers[] = {{"--nodes", &o.nodes, 10000},    {"--pods", &o.pods, 1000000},   {"--churn", &o.churn, 9},
                    {"--hours", &o.hours, 24 * 366}, {"--seed", &o.seed, INT64_MAX}, {"--runs", &o.runs, MAX_RUNS}};
 
     for (int i = 1; i < argc; i++) {

@@ -28,7 +28,7 @@ struct pod_entry *pods_get(const struct pods *p, str uid)
     return table_get(&p->by_uid, uid);
 }
 
-const struct pod_group *pods_of_owner(const struct pods *p, str uid)
+struct pod_group *pods_of_owner(const struct pods *p, str uid)
 {
     return table_get(&p->owners, uid);
 }
@@ -68,6 +68,40 @@ const struct pod_entry *pods_seen(const struct pods *p, const struct seen *s)
 }
 
 /* ---- groups ---- */
+
+/* Adds a pod as it is now to what its owner's group counts, or takes it away. */
+static void tally(const struct pod_entry *e, uint32_t one)
+{
+    struct pod_group *g = e->by_owner.group;
+    bool active = g && pod_is_active(e);
+
+    if (!g)
+        return;
+    g->n_active += active ? one : 0;
+    g->n_ready += active && e->ready ? one : 0;
+    g->n_labelled += active && e->labelled ? one : 0;
+    g->n_leaving += e->o->deleted_ms && !pod_is_over(e) ? one : 0;
+    g->n_relabelled += e->relabelled ? one : 0;
+    g->n_unjudged += e->unjudged ? one : 0;
+}
+
+#define TALLY_IN(e) tally(e, 1)
+#define TALLY_OUT(e) tally(e, UINT32_MAX) /* less one */
+
+void pod_labels_seen(struct pod_entry *e)
+{
+    TALLY_OUT(e);
+    e->relabelled = false;
+    TALLY_IN(e);
+}
+
+void pod_set_labelled(struct pod_entry *e, bool labelled)
+{
+    TALLY_OUT(e);
+    e->labelled = labelled;
+    e->unjudged = false;
+    TALLY_IN(e);
+}
 
 static struct pod_link *link_in(struct pod_entry *e, bool owner)
 {
@@ -247,6 +281,7 @@ static void take_out(struct pods *p, str uid)
 
     if (!e)
         return;
+    TALLY_OUT(e);
     leave(&p->owners, e, true);
     leave(&p->nodes, e, false);
     p->gone = e;
@@ -272,6 +307,7 @@ static void on_pod(void *ctx, struct seen *s)
         table_put(&p->by_uid, e);
     }
     struct pod_entry was = *e;
+    TALLY_OUT(e);
     e->o = s->new;
     object_ref(e->o);
     decode(e, s, is_new);
@@ -286,7 +322,9 @@ static void on_pod(void *ctx, struct seen *s)
     e->news = is_new ? POD_IS_NEW
                      : news_of(&was, e, new_spec, was.by_owner.group != e->by_owner.group,
                                was.scheduled != e->scheduled);
-    e->relabelled |= (e->news & (POD_IS_NEW | POD_LABELS)) != 0;
+    if (e->news & (POD_IS_NEW | POD_LABELS))
+        e->relabelled = e->unjudged = true;
+    TALLY_IN(e);
     if (was.o)
         object_unref(was.o);
 }
