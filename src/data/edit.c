@@ -2,6 +2,8 @@
  * it goes, which for the requests that edit objects is soon. */
 #include "data/edit.h"
 
+#include "base/sb.h"
+
 #include <stdarg.h>
 
 struct tree *tree_new_map(struct arena *a)
@@ -27,7 +29,11 @@ struct tree tree_of_str(str s)
 
 struct tree tree_of_i64(struct arena *a, int64_t v)
 {
-    return (struct tree){.kind = TREE_NUMBER, .text = arena_printf(a, "%lld", (long long)v)};
+    char digits[24];
+    struct sb b = {.p = digits, .cap = sizeof(digits)}; /* 20 digits fit: it never grows */
+
+    sb_i64(&b, v);
+    return (struct tree){.kind = TREE_NUMBER, .text = sb_dup(&b, a)};
 }
 
 struct tree tree_of_bool(bool v)
