@@ -2,9 +2,9 @@
  * it goes, which for the requests that edit objects is soon. */
 #include "data/edit.h"
 
-#include "base/sb.h"
-
 #include <stdarg.h>
+
+#include "base/sb.h"
 
 struct tree *tree_new_map(struct arena *a)
 {
