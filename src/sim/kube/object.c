@@ -174,6 +174,15 @@ static bool same(str a, size_t a_from, size_t a_to, str b, size_t b_from, size_t
     return str_eq(str_sub(a, a_from, a_to), str_sub(b, b_from, b_to));
 }
 
+bool object_same_but_status(const struct object *x, const struct object *y)
+{
+    const struct revision *r = revision_of(x), *q = revision_of(y);
+
+    return same(x->json, r->body_at, r->body_end, y->json, q->body_at, q->body_end) &&
+           same(x->json, r->meta_at, r->rv_at, y->json, q->meta_at, q->rv_at) &&
+           same(x->json, r->rv_at + r->rv_n, r->body_at, y->json, q->rv_at + q->rv_n, q->body_at);
+}
+
 bool draft_equals(const struct draft *d, const struct object *o)
 {
     const struct revision *r = revision_of(o), *mine = &d->r;
