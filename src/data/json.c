@@ -29,22 +29,39 @@ static bool escape_short(struct sb *out, uint32_t c)
     return true;
 }
 
-/* How many of the first bytes are plain ASCII that needs no escape: eight at a time, as names and labels all are. */
-static size_t plain_ascii(const unsigned char *p, size_t n)
+/* Whether eight bytes are plain ASCII that needs no escape; may say no too often, never too rarely. */
+static bool plain_word(uint64_t w)
 {
     const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    uint64_t quote = w ^ (ones * '"'), slash = w ^ (ones * '\\'), del = w ^ (ones * 0x7f);
+
+    /* per byte: below 0x20, '"', '\\', DEL or above ASCII */
+    return !(((w - ones * 0x20) | (quote - ones) | (slash - ones) | (del - ones) | w) & tops);
+}
+
+static uint64_t word_at(const unsigned char *p)
+{
+    uint64_t w;
+
+    memcpy(&w, p, 8);
+    return w;
+}
+
+static bool plain_byte(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* How many of the first bytes are plain: eight at a time, as names and labels all are. */
+static size_t plain_ascii(const unsigned char *p, size_t n)
+{
     size_t at = 0;
 
-    for (; at + 8 <= n; at += 8) {
-        uint64_t w;
-
-        memcpy(&w, p + at, 8);
-        uint64_t quote = w ^ (ones * '"'), slash = w ^ (ones * '\\'), del = w ^ (ones * 0x7f);
-        /* per byte: below 0x20, '"', '\\', DEL or above ASCII; may say yes too often, never too rarely */
-        if (((w - ones * 0x20) | (quote - ones) | (slash - ones) | (del - ones) | w) & tops)
-            break;
-    }
-    while (at < n && p[at] >= 0x20 && p[at] < 0x7f && p[at] != '"' && p[at] != '\\')
+    while (at + 8 <= n && plain_word(word_at(p + at)))
+        at += 8;
+    if (at < n && n >= 8 && n - at < 8 && plain_word(word_at(p + n - 8))) /* the rest, and some before it once more */
+        return n;
+    while (at < n && plain_byte(p[at]))
         at++;
     return at;
 }

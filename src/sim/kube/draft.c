@@ -236,22 +236,23 @@ static const struct {
     {"involvedObject.resourceVersion", "involvedObject.resourceVersion", ""},
 };
 
-static const char *field_path(const char *name)
+/* Where in the object a field is: its path, and what it is when there is nothing. */
+static str field_path(const char *name, const char **ret_absent)
 {
+    *ret_absent = "";
     for (size_t i = 0; i < ARRAY_LEN(odd_fields); i++)
-        if (strcmp(odd_fields[i].name, name) == 0)
-            return odd_fields[i].path;
-    return name;
+        if (odd_fields[i].name[0] == name[0] && strcmp(odd_fields[i].name, name) == 0) {
+            *ret_absent = odd_fields[i].absent;
+            return str_c(odd_fields[i].path);
+        }
+    return str_c(name);
 }
 
 static str field_value(const struct tree *obj, const char *name)
 {
-    const char *absent = "";
-    str path = str_c(field_path(name)), key;
+    const char *absent;
+    str path = field_path(name, &absent), key;
 
-    for (size_t i = 0; i < ARRAY_LEN(odd_fields); i++)
-        if (strcmp(odd_fields[i].name, name) == 0)
-            absent = odd_fields[i].absent;
     while (obj && path.n) {
         (void)str_cut(path, '.', &key, &path);
         obj = tree_find((struct tree *)obj, key);
@@ -413,9 +414,10 @@ static void splice_fields(struct draft *d, const struct object *old, struct tree
 
     for (; names && names[d->r.o.n_fields]; d->r.o.n_fields++) {
         const char *name = names[d->r.o.n_fields];
+        const char *absent;
         str head, tail;
 
-        (void)str_cut(str_c(field_path(name)), '.', &head, &tail);
+        (void)str_cut(field_path(name, &absent), '.', &head, &tail);
         note_more(d, tree_find(parts, head) ? field_value(parts, name) : old->fields[d->r.o.n_fields].value);
     }
 }
