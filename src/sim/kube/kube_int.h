@@ -60,8 +60,8 @@ struct tree *object_tree(struct arena *a, const struct object *o);
 /* A member of the object as text; empty when absent. */
 str object_part(const struct object *o, str name);
 struct tree *object_part_tree(struct arena *a, const struct object *o, str name); /* likewise; NULL when absent */
-/* The same for any map of our own text: its members one after the other, `rest` being what begins with the brace or a comma. */
-str member_of(str map, str name);
+str object_member(const struct object *o, str part, str name); /* and a member of that */
+/* The members of a map of our own text one after the other, `rest` being what begins with the brace or a comma. */
 bool member_next(str *rest, str *ret_key, str *ret_value);
 
 #define STATUS_KEY ",\"status\":" /* between body and status, where a kind has one of its own */

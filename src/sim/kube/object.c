@@ -107,42 +107,49 @@ bool member_next(str *rest, str *ret_key, str *ret_value)
     return true;
 }
 
-str member_of(str map, str name)
+/* The member of a map and all that follows it; empty when absent. Needs no more of the text than that. */
+static str member_from(str map, str name)
 {
     str key, value;
 
-    while (member_next(&map, &key, &value))
+    while (key_next(&map, &key)) {
         if (str_eq(key, name))
-            return value;
+            return map;
+        skip_value(&map, &value);
+    }
     return (str){"", 0};
 }
 
-str object_part(const struct object *o, str name)
+static str one_value(str from)
+{
+    str value = {"", 0};
+
+    if (from.n)
+        skip_value(&from, &value);
+    return value;
+}
+
+/* Likewise of an object. */
+static str part_from(const struct object *o, str name)
 {
     const struct revision *r = revision_of(o);
+    size_t status = r->body_end + sizeof(STATUS_KEY) - 1;
 
     if (str_is(name, "metadata"))
         return str_sub(o->json, r->meta_at, r->body_at);
     if (!o->kind->has_status || !str_is(name, "status"))
-        return member_of(str_sub(o->json, r->body_at, o->json.n), name);
-    size_t from = r->body_end + sizeof(STATUS_KEY) - 1;
-    return from < o->json.n ? str_sub(o->json, from, o->json.n - 1) : (str){"", 0};
+        return member_from(str_sub(o->json, r->body_at, o->json.n), name);
+    return status < o->json.n ? str_sub(o->json, status, o->json.n - 1) : (str){"", 0};
 }
 
-/* Where a member begins: its text and all that follows. Empty when absent. */
-static str part_from(const struct object *o, str name)
+str object_part(const struct object *o, str name)
 {
-    const struct revision *r = revision_of(o);
-    str rest = str_sub(o->json, r->body_at, o->json.n), key, value;
+    return one_value(part_from(o, name));
+}
 
-    if (str_is(name, "metadata") || (o->kind->has_status && str_is(name, "status")))
-        return object_part(o, name);
-    while (key_next(&rest, &key)) {
-        if (str_eq(key, name))
-            return rest;
-        skip_value(&rest, &value);
-    }
-    return (str){"", 0};
+str object_member(const struct object *o, str part, str name)
+{
+    return one_value(member_from(part_from(o, part), name));
 }
 
 struct tree *object_part_tree(struct arena *a, const struct object *o, str name)

@@ -100,7 +100,7 @@ static int64_t pod_grace(const struct removal *r)
         return 0;
     if (r->d->grace_s >= 0)
         return r->d->grace_s;
-    (void)str_to_i64(member_of(object_part(r->old, STR("spec")), STR("terminationGracePeriodSeconds")), &grace);
+    (void)str_to_i64(object_member(r->old, STR("spec"), STR("terminationGracePeriodSeconds")), &grace);
     return grace < 0 ? 1 : grace;
 }
 
