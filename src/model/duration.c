@@ -297,9 +297,8 @@ void time_print_rfc3339(struct sb *b, int64_t ms)
         return;
     }
     /* Simulations write times all the time: digit by digit costs a tenth. */
-    const unsigned parts[] = {(unsigned)c.year / 100, (unsigned)c.year % 100,    c.month,
-                              c.day,                  (unsigned)(sec / 3600),    (unsigned)(sec / 60 % 60),
-                              (unsigned)(sec % 60)};
+    const unsigned parts[] = {(unsigned)c.year / 100,    (unsigned)c.year % 100, c.month, c.day, (unsigned)(sec / 3600),
+                              (unsigned)(sec / 60 % 60), (unsigned)(sec % 60)};
     char text[] = "0000-00-00T00:00:00Z";
     static const unsigned char at[] = {0, 2, 5, 8, 11, 14, 17};
 

@@ -5,17 +5,18 @@
 #include "sim/kube/schema.h"
 
 enum {
-    NSD = 1 << 0,    /* namespaced */
-    STAT = 1 << 1,   /* subresource status */
-    SCALE = 1 << 2,  /* subresource scale, with the paths that all built-in kinds share */
-    GEN = 1 << 3,    /* metadata.generation */
-    RV = 1 << 4,     /* updates must name a resource version */
-    PUT = 1 << 5,    /* an update creates what is not there */
-    LABEL = 1 << 6,  /* names are DNS labels */
-    PATH = 1 << 7,   /* names are path segments */
-    ALL = 1 << 8,    /* category all */
+    NSD = 1 << 0,     /* namespaced */
+    STAT = 1 << 1,    /* subresource status */
+    SCALE = 1 << 2,   /* subresource scale, with the paths that all built-in kinds share */
+    GEN = 1 << 3,     /* metadata.generation */
+    RV = 1 << 4,      /* updates must name a resource version */
+    PUT = 1 << 5,     /* an update creates what is not there */
+    LABEL = 1 << 6,   /* names are DNS labels */
+    PATH = 1 << 7,    /* names are path segments */
+    ALL = 1 << 8,     /* category all */
     API_EXT = 1 << 9, /* category api-extensions */
-    ALONE = 1 << 10   /* rules judge a status, or the spec where there is none, without the rest of the object */
+    ALONE = 1 << 10,  /* rules judge a status, or the spec where there is none, without the rest of the object */
+    ITSELF = 1 << 11  /* … and without what it was before */
 };
 
 #define CORE ""
@@ -57,7 +58,7 @@ static const struct {
     {"autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", "hpa", NSD | STAT | ALL},
     {"batch", "v1", "CronJob", "cronjobs", "cj", NSD | STAT | GEN | ALL},
     {"batch", "v1", "Job", "jobs", "", NSD | STAT | GEN | ALL},
-    {"coordination.k8s.io", "v1", "Lease", "leases", "", NSD | RV | PUT | ALONE},
+    {"coordination.k8s.io", "v1", "Lease", "leases", "", NSD | RV | PUT | ITSELF},
     {"discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", "", NSD | GEN},
     {NETWORKING, "v1", "IngressClass", "ingressclasses", "", GEN},
     {NETWORKING, "v1", "Ingress", "ingresses", "ing", NSD | STAT | GEN},
@@ -117,7 +118,8 @@ static void add_builtin(struct kube *k, size_t i)
     kind->has_generation = t & GEN;
     kind->needs_rv = t & RV;
     kind->made_by_put = t & PUT;
-    kind->judged_alone = t & ALONE;
+    kind->judged_alone = t & (ALONE | ITSELF);
+    kind->judged_by_itself = t & ITSELF;
     kind->api_version = kind_api_version(a, kind);
     kind->naming = t & LABEL ? NAMES_LABEL : t & PATH ? NAMES_PATH : NAMES_SUBDOMAIN;
     if (kind->has_scale) {

@@ -156,9 +156,12 @@ static void tell(struct kube *k, const struct object *old, const struct object *
     if (k->hint_parts && k->hint_parts->n == 1)
         c.only = k->hint_parts->keys[0];
     k->telling = true;
-    for (uint32_t i = 0; i < k->subscribers.n; i++)
-        if (!k->subscribers.v[i].kind || k->subscribers.v[i].kind == kind)
-            k->subscribers.v[i].fn(k->subscribers.v[i].ctx, &c);
+    for (uint32_t i = 0; i < k->subscribers.n; i++) {
+        const struct subscriber *s = &k->subscribers.v[i];
+
+        if (!s->kind || s->kind == kind)
+            s->fn(s->ctx, &c);
+    }
     k->telling = false;
     k->hint = k->hint_parts = NULL;
     if (trees.read)

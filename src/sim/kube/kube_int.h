@@ -60,7 +60,7 @@ struct tree *object_tree(struct arena *a, const struct object *o);
 /* A member of the object as text; empty when absent. */
 str object_part(const struct object *o, str name);
 struct tree *object_part_tree(struct arena *a, const struct object *o, str name); /* likewise; NULL when absent */
-str object_member(const struct object *o, str part, str name); /* and a member of that */
+str object_member(const struct object *o, str part, str name);                    /* and a member of that */
 /* The members of a map of our own text one after the other, `rest` being what begins with the brace or a comma. */
 bool member_next(str *rest, str *ret_key, str *ret_value);
 
@@ -168,8 +168,8 @@ struct kube {
     struct watchlog log;
     VEC(struct subscriber) subscribers;
     uint64_t rv;
-    bool telling;      /* subscribers are being told: nobody may write */
-    struct tree *hint; /* the new tree of the change that is about to be told, when the writer has it */
+    bool telling;            /* subscribers are being told: nobody may write */
+    struct tree *hint;       /* the new tree of the change that is about to be told, when the writer has it */
     struct tree *hint_parts; /* … or those of its members that were written */
     struct arena *trees;
     struct draft draft;

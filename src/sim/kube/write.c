@@ -9,8 +9,7 @@
 #include "sim/kube/rules/rule.h"
 #include "sim/kube/schema.h"
 
-#define CHANGED_SINCE                                                                                                  \
-    "the object has been modified; please apply your changes to the latest version and try again"
+#define CHANGED_SINCE "the object has been modified; please apply your changes to the latest version and try again"
 
 /* ---- what a client sent ---- */
 
@@ -487,12 +486,17 @@ void write_finalizers(struct kube *k, struct arena *a, const struct object *old,
 
 /* ---- one part alone ---- */
 
+/* A map of this member alone; the value is not copied. NULL: of none. */
 static struct tree *map_of(struct arena *a, const char *key, struct tree *value)
 {
     struct tree *t = tree_new_map(a);
 
-    if (value)
-        tree_set(a, t, key, *value);
+    if (!value)
+        return t;
+    t->n = t->cap = 1;
+    t->items = value;
+    t->keys = arena_new_one(a, str);
+    *t->keys = str_c(key);
     return t;
 }
 
@@ -501,7 +505,8 @@ static struct tree *map_of(struct arena *a, const char *key, struct tree *value)
 static bool update_alone(struct write *w, const struct object *o, const char *name)
 {
     struct kube *k = w->k;
-    const struct tree *old = map_of(w->a, name, object_part_tree(w->a, o, str_c(name)));
+    struct tree *was = w->kind->judged_by_itself ? NULL : object_part_tree(w->a, o, str_c(name));
+    const struct tree *old = map_of(w->a, name, was);
     struct causes c = {.a = w->a};
 
     if (!w->sub)

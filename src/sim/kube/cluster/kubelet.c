@@ -55,13 +55,24 @@ static struct tree *lease_of(struct kubelet *n)
     return t;
 }
 
+/* The spec without what hangs on its members, which nobody edits. */
+static struct tree *spec_of_renewal(const struct kubelet *n, struct arena *a)
+{
+    struct tree *t = arena_dup_array(a, struct tree, tree_get(n->renewal, "spec"), 1);
+
+    t->items = arena_dup_array(a, struct tree, t->items, t->n);
+    t->keys = arena_dup_array(a, str, t->keys, t->n);
+    t->cap = t->n;
+    return t;
+}
+
 static void renew(void *ctx)
 {
     struct kubelet *n = ctx;
     struct cluster *c = n->all->c;
     struct arena *a = cluster_begin(c);
     const struct object *o = kube_get(c->k, c->kinds.lease, STR(LEASE_NS), n->name);
-    struct tree *t = o ? NULL : tree_copy(a, n->renewal), *spec = tree_copy(a, tree_get(n->renewal, "spec"));
+    struct tree *t = o ? NULL : tree_copy(a, n->renewal), *spec = spec_of_renewal(n, a);
     struct status st;
 
     tree_set_str(a, spec, "renewTime", cluster_micro_time(c));

@@ -194,8 +194,7 @@ static uint32_t wanted_taints(const struct tree *spec, const struct tree *status
     out[n++] = (struct wanted){PREFIX "unreachable", "NoSchedule", unknown};
     out[n++] = (struct wanted){PREFIX "not-ready", "NoExecute", ready.n && !yes && !unknown};
     out[n++] = (struct wanted){PREFIX "unreachable", "NoExecute", unknown};
-    out[n++] =
-        (struct wanted){PREFIX "unschedulable", "NoSchedule", tree_is_true(tree_get(spec, "unschedulable"))};
+    out[n++] = (struct wanted){PREFIX "unschedulable", "NoSchedule", tree_is_true(tree_get(spec, "unschedulable"))};
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         out[n++] = (struct wanted){others[i].key, "NoSchedule", cond_is(list, str_c(others[i].type), STR("True"))};
     return n;
