@@ -10,7 +10,7 @@
 
 #define JSON_TYPE "application/json"
 #define MERGE_TYPE "application/merge-patch+json"
-#define NODE_IMAGES 38u
+#define NODE_IMAGES 28u
 #define MIX 20u /* of so many writes 11 report a pod, 1 a node, 6 renew a lease, 1 creates a pod and 1 deletes it */
 #define MIX_JOBS (MIX - 1)
 #define PATCHED_PODS 11u
@@ -127,43 +127,31 @@ static void pod_text(struct sb *b, const char *name, uint32_t app, uint32_t node
     sb_printf(
         b,
         "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"labels\":{"
-        "\"app\":\"web-%u\",\"pod-template-hash\":\"7c5ddbdf54\"}},\"spec\":{\"nodeName\":\"node-%05u\",",
+        "\"app\":\"web-%u\",\"pod-template-hash\":\"7c5ddbdf54\"}},\"spec\":{\"nodeName\":\"node-%05u\","
+        "\"automountServiceAccountToken\":false,",
         name, app, node);
-    sb_printf(
-        b,
-        "\"containers\":[{\"name\":\"web\",\"image\":\"registry.example.com/team/web:v1.%u.0\",\"ports\":[{"
-        "\"containerPort\":8080,\"name\":\"http\"}],\"env\":[{\"name\":\"POD_NAME\",\"valueFrom\":{\"fieldRef\":{"
-        "\"fieldPath\":\"metadata.name\"}}},{\"name\":\"LOG_LEVEL\",\"value\":\"info\"}],\"resources\":{\"requests\":{"
-        "\"cpu\":\"250m\",\"memory\":\"256Mi\"},\"limits\":{\"memory\":\"256Mi\"}},",
-        app);
-    sb_c(b, "\"readinessProbe\":{\"httpGet\":{\"path\":\"/ready\",\"port\":8080}}}]}}");
-}
-
-static void pod_condition(struct sb *b, const char *type, bool last)
-{
-    sb_printf(
-        b,
-        "{\"type\":\"%s\",\"status\":\"True\",\"lastProbeTime\":null,\"lastTransitionTime\":\"2026-01-15T11:10:02Z\"}%s",
-        type, last ? "" : ",");
+    sb_printf(b,
+              "\"containers\":[{\"name\":\"web\",\"image\":\"registry.example.com/team/web:v1.%u.0\",\"resources\":{"
+              "\"requests\":{\"cpu\":\"250m\",\"memory\":\"256Mi\"}}}]}}",
+              app);
 }
 
 static void pod_status(struct sb *b, uint32_t pod, uint32_t app, uint32_t restarts)
 {
-    static const char *const types[] = {"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady",
-                                        "PodScheduled"};
+    static const char *const types[] = {"Initialized", "Ready", "ContainersReady", "PodScheduled"};
 
-    sb_printf(
-        b,
-        "{\"status\":{\"phase\":\"Running\",\"hostIP\":\"172.16.%u.%u\",\"podIP\":\"10.%u.%u.%u\",\"podIPs\":[{\"ip\":"
-        "\"10.%u.%u.%u\"}],\"startTime\":\"2026-01-15T11:10:00Z\",\"conditions\":[",
-        pod / 256 % 256, pod % 256, pod >> 16, pod >> 8 & 255, pod & 255, pod >> 16, pod >> 8 & 255, pod & 255);
+    sb_printf(b,
+              "{\"status\":{\"phase\":\"Running\",\"podIP\":\"10.%u.%u.%u\",\"startTime\":\"2026-01-15T11:10:00Z\","
+              "\"conditions\":[",
+              pod >> 16, pod >> 8 & 255, pod & 255);
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        pod_condition(b, types[i], i + 1 == ARRAY_LEN(types));
+        sb_printf(b, "%s{\"type\":\"%s\",\"status\":\"True\",\"lastTransitionTime\":\"2026-01-15T11:10:02Z\"}",
+                  i ? "," : "", types[i]);
     sb_printf(
         b,
         "],\"containerStatuses\":[{\"name\":\"web\",\"image\":\"registry.example.com/team/web:v1.%u.0\",\"imageID\":"
-        "\"registry.example.com/team/web@sha256:%064u\",\"containerID\":\"containerd://%064u\",\"ready\":true,"
-        "\"started\":true,\"restartCount\":%u,\"state\":{\"running\":{\"startedAt\":\"2026-01-15T11:10:01Z\"}}}]}}",
+        "\"sha256:%064u\",\"containerID\":\"containerd://%064u\",\"ready\":true,\"started\":true,\"restartCount\":%u,"
+        "\"state\":{\"running\":{\"startedAt\":\"2026-01-15T11:10:01Z\"}}}]}}",
         app, app, pod, restarts);
 }
 

@@ -239,7 +239,7 @@ static void tables(void **state)
     make(b, "a", "x");
     struct stream *s = watch(b, "", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io");
     make(b, "b", "x");
-    str first, second, rest = sb_view(&s->body);
+    str first = {0}, second = {0}, rest = sb_view(&s->body);
     check_true("two lines", str_cut(rest, '\n', &first, &rest) && str_cut(rest, '\n', &second, &rest));
     check_true("columns come first", str_contains(first, STR("\"columnDefinitions\":[")));
     check_true("and only once", str_contains(second, STR("\"columnDefinitions\":null")));
