@@ -14,7 +14,7 @@
 #define DEFAULT_MAX_BODY ((size_t)16 << 20)
 #define DEFAULT_CONNECTIONS 1000u
 #define DEFAULT_IDLE_US (60 * 1000000ll)
-#define CONNECTION_MEMORY (HTTP_MAX_HEAD + (32u << 10)) /* head of the request, head of the reply, buffers */
+#define BUFFERS (16u << 10) /* of a connection, besides the head of the request: head of the reply, a chunk of it */
 
 /* At its limit libmicrohttpd stops to accept, and begins again only the next time it runs after somebody has left. */
 static bool was_full_and_has_room(struct httpd *d)
@@ -116,7 +116,7 @@ static struct MHD_Daemon *daemon_start(struct httpd *d, const struct httpd_optio
                             MHD_OPTION_NOTIFY_COMPLETED, exchange_is_over, d, MHD_OPTION_URI_LOG_CALLBACK,
                             exchange_begins, d, MHD_OPTION_CONNECTION_LIMIT, d->max_connections,
                             MHD_OPTION_CONNECTION_TIMEOUT, d->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                            (size_t)CONNECTION_MEMORY, MHD_OPTION_ARRAY, o->cert_pem ? tls : &tls[2], MHD_OPTION_END);
+                            d->max_head + BUFFERS, MHD_OPTION_ARRAY, o->cert_pem ? tls : &tls[2], MHD_OPTION_END);
 }
 
 struct httpd *httpd_listen(struct world *w, const struct httpd_options *o, http_serve_fn serve, void *server,
@@ -125,7 +125,7 @@ struct httpd *httpd_listen(struct world *w, const struct httpd_options *o, http_
     int64_t idle_us = o->idle_timeout_us > 0 ? o->idle_timeout_us : DEFAULT_IDLE_US;
     uint16_t port;
 
-    assert(!o->cert_pem == !o->key_pem && !w->dead);
+    assert(!o->cert_pem == !o->key_pem && o->max_head <= HTTP_MAX_HEAD && !w->dead);
     int fd = listen_on(o->address ? o->address : "127.0.0.1", o->port, &port, e);
     if (fd < 0)
         return NULL;
@@ -136,6 +136,7 @@ struct httpd *httpd_listen(struct world *w, const struct httpd_options *o, http_
     d->serve = serve;
     d->server = server;
     d->max_connections = o->max_connections ? o->max_connections : DEFAULT_CONNECTIONS;
+    d->max_head = o->max_head ? o->max_head : HTTP_MAX_HEAD;
     d->max_body = o->max_body ? o->max_body : DEFAULT_MAX_BODY;
     d->idle_s = (unsigned)MIN(idle_us / 1000000 + (idle_us % 1000000 != 0), 86400);
     d->timer = (struct timer){.fn = on_timer, .ctx = d};

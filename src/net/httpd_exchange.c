@@ -208,7 +208,7 @@ static enum MHD_Result take_head(struct hx *h, const char *method)
     h->fd = info->connect_fd;
     x->method = method;
     (void)MHD_get_connection_values_n(h->conn, MHD_HEADER_KIND, copy_header, &c);
-    if (c.bytes > HTTP_MAX_HEAD)
+    if (c.bytes > h->d->max_head)
         return answer_plainly(h, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "the head is too large\n");
     c.list = arena_new_array(h->arena, struct http_header, c.n);
     c.n = 0;

@@ -14,7 +14,7 @@ struct httpd {
     uint16_t port;
     http_serve_fn serve;
     void *server;
-    size_t max_body;
+    size_t max_head, max_body;
     unsigned max_connections;
     unsigned idle_s;
     struct timer timer;   /* libmicrohttpd wants to run */
