@@ -5,6 +5,8 @@
 #include "sim/kube/cluster/fields.h"
 #include "sim/kube/cluster/parts.h"
 
+#define SCRATCH ((size_t)256 << 10) /* what one piece of work takes, but for bursts: the block is kept */
+
 /* ---- seeing ---- */
 
 struct sight {
@@ -20,6 +22,16 @@ const struct tree *seen_tree(struct seen *s)
     if (!s->tree)
         s->tree = kube_tree(s->a, s->new);
     return s->tree;
+}
+
+const struct tree *seen_part(struct seen *s, const char *name)
+{
+    return s->change ? change_part(s->change, name) : tree_get(seen_tree(s), name);
+}
+
+bool seen_only(const struct seen *s, const char *name)
+{
+    return s->change && str_is(s->change->only, name);
 }
 
 static void on_change(void *ctx, const struct change *change)
@@ -168,6 +180,13 @@ bool cluster_update(struct cluster *c, const struct kind *kind, const char *sub,
     return kube_update(c->k, c->scratch, kind, sub, obj, NULL, &st);
 }
 
+bool cluster_update_part(struct cluster *c, const struct object *o, const char *name, struct tree *part)
+{
+    struct status st;
+
+    return kube_update_part(c->k, c->scratch, o, name, part, NULL, &st);
+}
+
 bool cluster_delete(struct cluster *c, const struct object *o, int64_t grace_s)
 {
     struct status st;
@@ -239,7 +258,7 @@ struct cluster *cluster_new(struct kube *k, const struct cluster_options *o)
         c->o.lease_renew_ms = 10000;
     if (c->o.node_grace_ms == 0)
         c->o.node_grace_ms = 40000;
-    c->scratch = arena_new(0);
+    c->scratch = arena_new(SCRATCH);
     find_kinds(c);
     c->pods = pods_new(c); /* first: the others look pods up when they are told of changes */
     c->accounts = accounts_new(c);
