@@ -1,7 +1,6 @@
 /* Subresources, logs, custom kinds, warnings: through the whole server, rules and schemas included. */
 #include <stdio.h>
 
-#include "data/reader.h"
 #include "support/check.h"
 #include "support/kube_front.h"
 

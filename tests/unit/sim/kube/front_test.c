@@ -1,7 +1,6 @@
 /* Requests one by one: what a real API server answers, status and sentence. */
 #include <stdio.h>
 
-#include "data/reader.h"
 #include "support/check.h"
 #include "support/kube_front.h"
 
@@ -303,7 +302,7 @@ static void tables(void **state)
     check_str("object", tree_str(tree_at(&tree_get(t, "rows")->items[0], "object", "kind", NULL)), "ConfigMap");
     t = front_tree(b, "none", bench_call(b, "GET", CM "?includeObject=None", TABLE, NULL));
     check_true("none", !tree_get(&tree_get(t, "rows")->items[0], "object"));
-    t = parse(
+    t = front_tree(
         b, "metadata",
         bench_call(b, "GET", CM, "Accept: application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", NULL));
     check_str("metadata alone", tree_str(tree_get(t, "kind")), "PartialObjectMetadataList");
@@ -393,7 +392,7 @@ static void tokens(void **state)
     bench_init(&b, 1, &o, NULL);
     const struct stream *s = bench_call(&b, "GET", CM, NULL, NULL);
     check_i64("nobody", s->status, 401);
-    check_str("nobody", tree_str(tree_get(parse(&b, "nobody", s), "message")), "Unauthorized");
+    check_str("nobody", tree_str(tree_get(front_tree(&b, "nobody", s), "message")), "Unauthorized");
     check_i64("somebody else", bench_call(&b, "GET", CM, "Authorization: Bearer secreT", NULL)->status, 401);
     check_i64("health is for all", bench_call(&b, "GET", "/healthz", NULL, NULL)->status, 200);
     check_i64("one of us", bench_call(&b, "GET", CM, all, NULL)->status, 200);
@@ -402,10 +401,10 @@ static void tokens(void **state)
                      "{\"metadata\":{\"name\":\"bot\"}}");
     s = bench_call(&b, "POST", "/api/v1/namespaces/default/serviceaccounts/bot/token", all,
                    "{\"spec\":{\"expirationSeconds\":600}}");
-    str token = tree_str(tree_at(parse(&b, "token", s), "status", "token", NULL));
+    str token = tree_str(tree_at(front_tree(&b, "token", s), "status", "token", NULL));
     (void)snprintf(headers, sizeof(headers), "Authorization: Bearer " STR_FMT, STR_ARG(token));
     s = bench_call(&b, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", headers, "{}");
-    check_str("a service account", tree_str(tree_at(parse(&b, "self", s), "status", "userInfo", "username", NULL)),
+    check_str("a service account", tree_str(tree_at(front_tree(&b, "self", s), "status", "userInfo", "username", NULL)),
               "system:serviceaccount:default:bot");
     bench_run(&b, 601 * 1000);
     check_i64("a token that has expired", bench_call(&b, "GET", CM, headers, NULL)->status, 401);
