@@ -26,7 +26,8 @@ static struct page list(struct kube_bench *b, const char *query)
     size_t n = 0;
 
     (void)snprintf(path, sizeof(path), CM "?%s", query);
-    p.t = front_tree(b, query, bench_call(b, "GET", path, NULL, NULL));
+    const struct stream *s = bench_call(b, "GET", path, NULL, NULL);
+    p.t = front_tree(b, query, s);
     const struct tree *items = tree_get(p.t, "items");
     for (uint32_t i = 0; items && i < items->n; i++)
         n += (size_t)snprintf(p.text + n, sizeof(p.text) - n, "%s" STR_FMT, i ? " " : "",
