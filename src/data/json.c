@@ -293,6 +293,11 @@ void jw_tree(struct jw *w, const struct tree *t)
     case TREE_MAP:
         break;
     }
+    if (!w->yaml && !w->indent) {
+        before_value(w, true);
+        json_compact(w->out, t, true);
+        return;
+    }
     begin(w, t->kind == TREE_LIST);
     for (uint32_t i = 0; i < t->n; i++) {
         if (t->kind == TREE_MAP)
@@ -300,4 +305,64 @@ void jw_tree(struct jw *w, const struct tree *t)
         jw_tree(w, &t->items[i]);
     }
     jw_end(w);
+}
+
+/* ---- compact ---- */
+
+static void compact_text(struct sb *out, str s)
+{
+    if (plain_ascii((const unsigned char *)s.p, s.n) < s.n) {
+        quoted(out, s);
+        return;
+    }
+    sb_room(out, s.n + 2);
+    char *p = out->p + out->n;
+    p[0] = '"';
+    if (s.n)
+        memcpy(p + 1, s.p, s.n);
+    p[s.n + 1] = '"';
+    out->n += s.n + 2;
+}
+
+static void compact_members(struct sb *out, const struct tree *t, bool nulls)
+{
+    bool map = t->kind == TREE_MAP, any = false;
+
+    sb_char(out, map ? '{' : '[');
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (t->items[i].kind == TREE_NULL && !nulls)
+            continue;
+        if (any)
+            sb_char(out, ',');
+        any = true;
+        if (map) {
+            compact_text(out, t->keys[i]);
+            sb_char(out, ':');
+        }
+        json_compact(out, &t->items[i], nulls);
+    }
+    sb_char(out, map ? '}' : ']');
+}
+
+void json_compact(struct sb *out, const struct tree *t, bool nulls)
+{
+    switch (t ? t->kind : TREE_NULL) {
+    case TREE_NULL:
+        sb_str(out, STR("null"));
+        return;
+    case TREE_BOOL:
+        sb_str(out, t->truth ? STR("true") : STR("false"));
+        return;
+    case TREE_NUMBER:
+        assert(json_is_number(t->text));
+        sb_str(out, t->text);
+        return;
+    case TREE_STRING:
+        compact_text(out, t->text);
+        return;
+    case TREE_LIST:
+    case TREE_MAP:
+        compact_members(out, t, nulls);
+        return;
+    }
 }

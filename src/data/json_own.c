@@ -211,7 +211,7 @@ static void read_value(struct own *o, struct tree *t)
     }
 }
 
-struct tree *json_read_own(struct arena *a, str text)
+static struct tree *read_first(struct arena *a, str text, const char **ret_end)
 {
     struct own o;
     struct tree *t = arena_new_one(a, struct tree);
@@ -224,10 +224,26 @@ struct tree *json_read_own(struct arena *a, str text)
     o.n = 0;
     o.cap = FIRST_ROOM;
     read_value(&o, t);
-    assert(o.at == o.end);
     if (o.waiting != o.room) {
         free(o.waiting);
         free(o.keys);
     }
+    *ret_end = o.at;
     return t;
+}
+
+struct tree *json_read_own(struct arena *a, str text)
+{
+    const char *end;
+    struct tree *t = read_first(a, text, &end);
+
+    assert(end == text.p + text.n);
+    return t;
+}
+
+struct tree *json_read_own_first(struct arena *a, str text)
+{
+    const char *end;
+
+    return read_first(a, text, &end);
 }

@@ -13,32 +13,12 @@
 
 /* ---- writing the text ---- */
 
-static void put_value(struct jw *w, const struct tree *t);
-
-static void put_members(struct jw *w, const struct tree *t)
-{
-    for (uint32_t i = 0; i < t->n; i++)
-        if (t->items[i].kind != TREE_NULL) {
-            if (t->kind == TREE_MAP)
-                jw_key_str(w, t->keys[i]);
-            put_value(w, &t->items[i]);
-        }
-}
-
-/* Like jw_tree(), but nulls are left out. */
+/* The value behind a key: like jw_tree(), but nulls are left out. */
 static void put_value(struct jw *w, const struct tree *t)
 {
-    if (t->kind == TREE_MAP) {
-        jw_map(w);
-        put_members(w, t);
-        jw_end(w);
-    } else if (t->kind == TREE_LIST) {
-        jw_list(w);
-        put_members(w, t);
-        jw_end(w);
-    } else {
-        jw_tree(w, t);
-    }
+    assert(w->after_key);
+    w->after_key = false;
+    json_compact(w->out, t, /* nulls= */ false);
 }
 
 /* A string that was just written, as the last thing of the text. */
@@ -217,17 +197,13 @@ static bool apart(const struct kind *kind, str key)
 
 static void put_member(struct draft *d, const struct kind *kind, str key, const struct tree *t)
 {
-    struct jw w = {.out = &d->body};
-
     if (t->kind == TREE_NULL || apart(kind, key))
         return;
     sb_char(&d->body, ',');
-    jw_str(&w, key);
+    json_compact(&d->body, &(struct tree){.kind = TREE_STRING, .text = key}, /* nulls= */ false);
     sb_char(&d->body, ':');
-    if (kind->crd) /* nulls that its schema has left stand where anything may stand */
-        jw_tree(&w, t);
-    else
-        put_value(&w, t);
+    /* Nulls that the schema of a custom kind has left stand where anything may stand. */
+    json_compact(&d->body, t, /* nulls= */ kind->crd != NULL);
 }
 
 /* Everything that is neither metadata nor a status of its own. */
@@ -325,7 +301,7 @@ static void put_status(struct draft *d, const struct tree *status)
     if (!status)
         return;
     sb_c(&d->text, STATUS_KEY);
-    put_value(&(struct jw){.out = &d->text}, status);
+    json_compact(&d->text, status, /* nulls= */ false);
 }
 
 void draft_write(struct draft *d, struct arena *a, const struct kind *kind, struct tree *obj, uint64_t rv,
@@ -404,17 +380,22 @@ static void splice_body(struct draft *d, const struct object *old, struct tree *
     str rest = str_sub(old->json, r->body_at, old->json.n), key, value;
     const char *end = old->json.p + r->body_end;
 
+    uint64_t done = 0;
+
+    assert(parts->n <= 64);
     sb_reset(&d->body);
     while (rest.p < end && member_next(&rest, &key, &value)) {
         const struct tree *t = tree_find(parts, key);
 
-        if (t)
+        if (t) {
             put_member(d, old->kind, key, t);
-        else
+            done |= UINT64_C(1) << (t - parts->items);
+        } else {
             sb_bytes(&d->body, key.p - 2, (size_t)(value.p + value.n - key.p) + 2);
+        }
     }
     for (uint32_t i = 0; i < parts->n; i++)
-        if (object_part(old, parts->keys[i]).n == 0)
+        if (!(done >> i & 1))
             put_member(d, old->kind, parts->keys[i], &parts->items[i]);
 }
 

@@ -78,6 +78,8 @@ uint32_t kube_count(const struct kube *k, const struct kind *kind);
 /* The object as a tree in the arena, to be edited at will. */
 struct tree *kube_tree(struct arena *a, const struct object *o);
 
+/* Whether two revisions of an object differ in their status alone, if at all. */
+bool object_same_but_status(const struct object *x, const struct object *y);
 /* A member of the object alone ("metadata", "spec", "status"), likewise; NULL when absent. */
 struct tree *kube_part(struct arena *a, const struct object *o, const char *name);
 

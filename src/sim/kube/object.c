@@ -74,16 +74,36 @@ static const char *value_end(const char *p)
     return p;
 }
 
-bool member_next(str *rest, str *ret_key, str *ret_value)
+static void move_to(str *rest, const char *p)
+{
+    *rest = (str){p, (size_t)(rest->p + rest->n - p)};
+}
+
+/* From the brace or comma before a key to the value behind it. */
+static bool key_next(str *rest, str *ret_key)
 {
     if (rest->n < 2 || rest->p[1] != '"') /* the closing brace */
         return false;
-    const char *end = rest->p + rest->n, *key = rest->p + 1, *behind = string_end(key), *value = behind + 1;
-    const char *next = value_end(value);
+    const char *key = rest->p + 1, *behind = string_end(key);
 
     *ret_key = (str){key + 1, (size_t)(behind - key) - 2};
-    *ret_value = (str){value, (size_t)(next - value)};
-    *rest = (str){next, (size_t)(end - next)};
+    move_to(rest, behind + 1);
+    return true;
+}
+
+static void skip_value(str *rest, str *ret_value)
+{
+    const char *end = value_end(rest->p);
+
+    *ret_value = (str){rest->p, (size_t)(end - rest->p)};
+    move_to(rest, end);
+}
+
+bool member_next(str *rest, str *ret_key, str *ret_value)
+{
+    if (!key_next(rest, ret_key))
+        return false;
+    skip_value(rest, ret_value);
     return true;
 }
 
@@ -109,18 +129,34 @@ str object_part(const struct object *o, str name)
     return from < o->json.n ? str_sub(o->json, from, o->json.n - 1) : (str){"", 0};
 }
 
+/* Where a member begins: its text and all that follows. Empty when absent. */
+static str part_from(const struct object *o, str name)
+{
+    const struct revision *r = revision_of(o);
+    str rest = str_sub(o->json, r->body_at, o->json.n), key, value;
+
+    if (str_is(name, "metadata") || (o->kind->has_status && str_is(name, "status")))
+        return object_part(o, name);
+    while (key_next(&rest, &key)) {
+        if (str_eq(key, name))
+            return rest;
+        skip_value(&rest, &value);
+    }
+    return (str){"", 0};
+}
+
 struct tree *object_part_tree(struct arena *a, const struct object *o, str name)
 {
-    str text = object_part(o, name);
+    str text = part_from(o, name);
 
-    return text.n ? json_read_own(a, text) : NULL;
+    return text.n ? json_read_own_first(a, text) : NULL;
 }
 
 struct tree *kube_part(struct arena *a, const struct object *o, const char *name)
 {
-    str text = object_part(o, str_c(name));
+    str text = part_from(o, str_c(name));
 
-    return text.n ? json_read_own(a, arena_strdup(a, text)) : NULL;
+    return text.n ? json_read_own_first(a, arena_strdup(a, text)) : NULL;
 }
 
 str object_field(const struct object *o, const char *name)
@@ -136,6 +172,15 @@ str object_field(const struct object *o, const char *name)
 static bool same(str a, size_t a_from, size_t a_to, str b, size_t b_from, size_t b_to)
 {
     return str_eq(str_sub(a, a_from, a_to), str_sub(b, b_from, b_to));
+}
+
+bool object_same_but_status(const struct object *x, const struct object *y)
+{
+    const struct revision *r = revision_of(x), *q = revision_of(y);
+
+    return same(x->json, r->body_at, r->body_end, y->json, q->body_at, q->body_end) &&
+           same(x->json, r->meta_at, r->rv_at, y->json, q->meta_at, q->rv_at) &&
+           same(x->json, r->rv_at + r->rv_n, r->body_at, y->json, q->rv_at + q->rv_n, q->body_at);
 }
 
 bool draft_equals(const struct draft *d, const struct object *o)

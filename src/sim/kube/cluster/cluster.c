@@ -4,6 +4,7 @@
 
 #include "sim/kube/cluster/fields.h"
 #include "sim/kube/cluster/parts.h"
+#include "sim/kube/cluster/readings.h"
 
 #define SCRATCH ((size_t)256 << 10) /* what one piece of work takes, but for bursts: the block is kept */
 
@@ -261,6 +262,7 @@ struct cluster *cluster_new(struct kube *k, const struct cluster_options *o)
     c->scratch = arena_new(SCRATCH);
     find_kinds(c);
     c->pods = pods_new(c); /* first: the others look pods up when they are told of changes */
+    c->readings = readings_new(c);
     c->accounts = accounts_new(c);
     c->nodelife = nodelife_new(c);
     c->kubelets = kubelets_new(c);
@@ -296,6 +298,7 @@ void cluster_free(struct cluster *c)
     kubelets_free(c->kubelets);
     nodelife_free(c->nodelife);
     accounts_free(c->accounts);
+    readings_free(c->readings);
     pods_free(c->pods);
     for (uint32_t i = 0; i < c->sights.n; i++)
         free(c->sights.v[i]);

@@ -27,6 +27,7 @@ struct cluster {
     int64_t second_at;
     const struct kind *quiet; /* whose status is being written by its own controller */
     struct pods *pods;
+    struct readings *readings;
     VEC(struct sight *) sights;
     struct kubelets *kubelets;
     struct nodelife *nodelife;

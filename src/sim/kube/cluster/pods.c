@@ -271,8 +271,8 @@ static unsigned news_of(const struct pod_entry *was, const struct pod_entry *is,
            (was->o->deleted_ms != is->o->deleted_ms ? POD_LEAVES : 0u) |
            (!same_labels(was->o, is->o) ? POD_LABELS : 0u) | (new_spec ? POD_SPEC : 0u) |
            (was->tracked != is->tracked ? POD_TRACKING : 0u) |
-           (!str_eq(pod_nomination(was->o), pod_nomination(is->o)) ? POD_NOMINATION : 0u) | (new_owner ? POD_OWNER : 0u) |
-           (new_node ? POD_NODE : 0u);
+           (!str_eq(pod_nomination(was->o), pod_nomination(is->o)) ? POD_NOMINATION : 0u) |
+           (new_owner ? POD_OWNER : 0u) | (new_node ? POD_NODE : 0u);
 }
 
 static void take_out(struct pods *p, str uid)
@@ -319,9 +319,9 @@ static void on_pod(void *ctx, struct seen *s)
     join(&p->nodes, e, false, node);
     e->scheduled = node.n > 0;
     bool new_spec = was.generation != e->generation && !seen_only(s, "metadata"); /* a deletion counts up as well */
-    e->news = is_new ? POD_IS_NEW
-                     : news_of(&was, e, new_spec, was.by_owner.group != e->by_owner.group,
-                               was.scheduled != e->scheduled);
+    e->news = is_new
+                  ? POD_IS_NEW
+                  : news_of(&was, e, new_spec, was.by_owner.group != e->by_owner.group, was.scheduled != e->scheduled);
     if (e->news & (POD_IS_NEW | POD_LABELS))
         e->relabelled = e->unjudged = true;
     TALLY_IN(e);

@@ -41,10 +41,10 @@ struct pod_entry {
     unsigned news;          /* enum pod_news of the last change */
     enum pod_phase phase;
     bool ready;
-    bool scheduled;                           /* has a node */
-    bool relabelled;                          /* since its owner last looked: pod_labels_seen() */
-    bool labelled, unjudged;                  /* has the labels of its owner's template; may have others now: pod_set_labelled() */
-    bool tracked;                             /* has the finalizer of Jobs */
+    bool scheduled;          /* has a node */
+    bool relabelled;         /* since its owner last looked: pod_labels_seen() */
+    bool labelled, unjudged; /* has the labels of its owner's template; may have others now: pod_set_labelled() */
+    bool tracked;            /* has the finalizer of Jobs */
     bool host_network, has_claims, has_gates; /* gates: of readiness */
     bool restarts_always;                     /* spec.restartPolicy */
     int64_t ready_since_ms;                   /* of the Ready condition, while it is true */
@@ -69,7 +69,7 @@ struct pod_group {
     int64_t template; /* generation of the owner for which `labelled` holds; owner's */
 };
 
-void pod_labels_seen(struct pod_entry *e);                /* it is relabelled no longer */
+void pod_labels_seen(struct pod_entry *e); /* it is relabelled no longer */
 void pod_set_labelled(struct pod_entry *e, bool labelled);
 
 struct pods *pods_new(struct cluster *c);

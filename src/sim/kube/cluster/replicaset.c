@@ -242,7 +242,7 @@ static void on_work(void *ctx, str key)
     struct replica_sets *p = ctx;
     struct subject s;
 
-    if (!subject_begin(&s, p->c, p->c->kinds.replica_set, key))
+    if (!subject_look(&s, p->c, p->c->kinds.replica_set, key))
         return;
     sync(p, &s);
     subject_end(&s);

@@ -1,19 +1,38 @@
 #include "sim/kube/cluster/workload.h"
 
-bool subject_begin(struct subject *s, struct cluster *c, const struct kind *kind, str key)
+static bool take(struct subject *s, struct cluster *c, const struct kind *kind, str key)
 {
     const struct object *o = key_get(c, kind, key);
 
     if (!o)
         return false;
-    *s = (struct subject){.c = c, .a = cluster_begin(c), .o = o};
+    *s = (struct subject){.c = c, .a = cluster_begin(c), .o = o, .now_ms = cluster_now_ms(c)};
+    s->now = time_text(s->a, s->now_ms);
     object_ref(o);
-    s->t = kube_tree(s->a, o);
+    return true;
+}
+
+bool subject_begin(struct subject *s, struct cluster *c, const struct kind *kind, str key)
+{
+    if (!take(s, c, kind, key))
+        return false;
+    s->t = kube_tree(s->a, s->o);
     s->spec = tree_sub(s->a, s->t, "spec");
     s->status = tree_sub(s->a, s->t, "status");
     s->generation = field_i64(tree_at(s->t, "metadata", "generation", NULL), 0);
-    s->now_ms = cluster_now_ms(c);
-    s->now = time_text(s->a, s->now_ms);
+    return true;
+}
+
+bool subject_look(struct subject *s, struct cluster *c, const struct kind *kind, str key)
+{
+    if (!take(s, c, kind, key))
+        return false;
+    s->reading = reading_of(c->readings, s->o);
+    s->spec = s->reading->spec;
+    s->status = kube_part(s->a, s->o, "status");
+    if (!s->status)
+        s->status = tree_new_map(s->a);
+    s->generation = field_i64(tree_get(s->reading->meta, "generation"), 0);
     return true;
 }
 
