@@ -57,7 +57,7 @@ static void parse(struct options *o, int argc, char **argv)
     } numbers[] = {
         {"--nodes", &o->nodes, 100, 5000},         {"--pods", &o->pods, 100, 15000},
         {"--writes", &o->writes, 1, 1 << 24},      {"--watchers", &o->watchers, 1, 100},
-        {"--connections", &o->connections, 1, 32},
+        {"--connections", &o->connections, 1, 64},
     };
 
     for (int i = 1; i < argc; i++) {
@@ -175,7 +175,7 @@ static void print_json(const struct options *o, const struct measured *m)
 
 int main(int argc, char **argv)
 {
-    struct run r = {.b.o = {.nodes = 1000, .pods = 10000, .writes = 60000, .watchers = 4, .connections = 8}};
+    struct run r = {.b.o = {.nodes = 1000, .pods = 10000, .writes = 60000, .watchers = 4, .connections = 32}};
 
     parse(&r.b.o, argc, argv);
     r.b.a = arena_new(0);
