@@ -152,7 +152,7 @@ static bool namespace_is_open(struct write *w)
     *c = (struct cause){STR("NamespaceTerminating"),
                         arena_printf(w->a, "namespace " STR_FMT " is being terminated", STR_ARG(ns)),
                         STR("metadata.namespace")};
-    (void)status_forbidden(w->a, w->st, w->kind, name_of(w),
+    (void)status_forbidden(w->a, w->st, asked(w), name_of(w),
                            "unable to create new content in namespace " STR_FMT " because it is being terminated",
                            STR_ARG(ns));
     w->st->causes = c;
@@ -181,7 +181,7 @@ static bool admit(struct write *w, const struct tree *old)
     else if (r && old && r->on_update)
         r->on_update(&c, w->obj, old, &denied);
     if (denied.n)
-        return status_forbidden(w->a, w->st, w->kind, name_of(w), STR_FMT, STR_ARG(denied));
+        return status_forbidden(w->a, w->st, asked(w), name_of(w), STR_FMT, STR_ARG(denied));
     return true;
 }
 
