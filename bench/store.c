@@ -30,6 +30,8 @@ struct bench {
     struct rng r;
     uint64_t version;
     uint32_t errors;
+    int64_t feeding_us; /* without the time to read the text */
+    uint32_t fed;
 };
 
 static int64_t now_us(void)
@@ -70,7 +72,10 @@ static void feed(struct bench *b, enum object_kind kind)
         (void)fprintf(stderr, "bench-store: %s\n", e.msg);
         exit(1);
     }
+    int64_t begin = now_us();
     feed_put(b->f, kind, t);
+    b->feeding_us += now_us() - begin;
+    b->fed++;
 }
 
 static void head(struct bench *b, const char *api, const char *kind)
@@ -295,7 +300,6 @@ int main(int argc, char **argv)
     b.s = store_new(&(struct store_options){b.t, classes, ARRAY_LEN(classes), .nomination_ms = 20000});
     b.f = feed_new(&(struct feed_options){.store = b.s, .ctx = &b, .on_error = on_error});
     size_t empty = resident();
-    int64_t begin = now_us();
     for (uint32_t i = 0; i < POOLS; i++)
         pool(&b, i);
     for (uint32_t i = 0; i < nodes; i++) {
@@ -304,9 +308,10 @@ int main(int argc, char **argv)
     }
     for (uint32_t i = 0; i < pods; i++)
         pod(&b, i, nodes, /* waiting= */ i % 1000 == 0);
-    int64_t fed = now_us();
+    double feeding = (double)b.feeding_us / b.fed;
+    int64_t begin = now_us();
     (void)store_snapshot(b.s, &st, c, NOW_MS);
-    int64_t first = now_us();
+    int64_t first = now_us() - begin;
     (void)malloc_trim(0);
     size_t full = resident(), bytes = store_bytes(b.s);
     double each = snapshots(&b, c, pods, nodes, EVENTS);
@@ -323,9 +328,8 @@ int main(int argc, char **argv)
         "{\"nodes\":%u,\"pods\":%u,\"storeBytes\":%zu,\"symbols\":%u,\"emptyRssMB\":%.1f,\"rssMB\":%.1f,\"feedMicros\":%.1f,"
         "\"firstSnapshotMicros\":%lld,\"snapshotMicros\":%.1f,\"churned\":%u,\"churnSymbols\":%u,\"churnRssMB\":%.1f,"
         "\"errors\":%u}\n",
-        nodes, pods, bytes, syms, (double)empty / 1048576, (double)full / 1048576,
-        (double)(fed - begin) / (double)(2 * nodes + pods), (long long)(first - fed), each, churned, most,
-        churned ? ((double)resident() - (double)before) / 1048576 : 0.0, b.errors);
+        nodes, pods, bytes, syms, (double)empty / 1048576, (double)full / 1048576, feeding, (long long)first, each,
+        churned, most, churned ? ((double)resident() - (double)before) / 1048576 : 0.0, b.errors);
     feed_free(b.f);
     store_free(b.s);
     syms_free(b.t);

@@ -216,10 +216,13 @@ void store_subscribe(struct store *s, store_event_fn fn, void *ctx)
 
 void store_tell(struct store *s, const struct store_event *ev)
 {
+    bool passing = syms_set_passing(s->syms, false); /* what subscribers name is theirs */
+
     s->telling = true;
     for (uint32_t i = 0; i < s->subscribers.n; i++)
         s->subscribers.v[i].fn(s->subscribers.v[i].ctx, ev);
     s->telling = false;
+    (void)syms_set_passing(s->syms, passing);
 }
 
 static void tell(struct store *s, enum object_kind kind, const struct object *was, const struct object *is)
@@ -374,9 +377,8 @@ static void replace_object(struct store *s, enum object_kind kind, struct object
     object_free(was);
 }
 
-void store_put(struct store *s, const struct store_object *o)
+static void put(struct store *s, const struct store_object *o)
 {
-    assert(!s->telling);
     if (o->kind == OBJ_POD) {
         pods_put(s, o);
         return;
@@ -405,9 +407,8 @@ void store_put(struct store *s, const struct store_object *o)
         add_object(s, o->kind, is);
 }
 
-void store_remove(struct store *s, enum object_kind kind, str ns, str name, uint64_t version)
+static void remove_named(struct store *s, enum object_kind kind, str ns, str name, uint64_t version)
 {
-    assert(!s->telling);
     if (kind == OBJ_POD) {
         pods_remove(s, ns, name, version);
         return;
@@ -449,11 +450,10 @@ void store_list_begin(struct store *s, enum object_kind kind, str scope)
             t->all.v[i]->seen = false;
 }
 
-void store_list_end(struct store *s, enum object_kind kind, str scope)
+static void list_end(struct store *s, enum object_kind kind, str scope)
 {
     struct table *t = &s->tables[kind];
 
-    assert(!s->telling);
     if (kind == OBJ_POD) {
         pods_list_end(s);
         return;
@@ -466,4 +466,37 @@ void store_list_end(struct store *s, enum object_kind kind, str scope)
         bury(s, kind, x->ns, x->kept.name, x->kept.version);
         remove_object(s, kind, x);
     }
+}
+
+/* --- the way in ------------------------------------------------------------------------------------------------------ */
+
+/* Symbols that are made on the way are those of objects, and go when these have gone. */
+static bool enter(struct store *s)
+{
+    assert(!s->telling);
+    return syms_set_passing(s->syms, true);
+}
+
+void store_put(struct store *s, const struct store_object *o)
+{
+    bool passing = enter(s);
+
+    put(s, o);
+    (void)syms_set_passing(s->syms, passing);
+}
+
+void store_remove(struct store *s, enum object_kind kind, str ns, str name, uint64_t version)
+{
+    bool passing = enter(s);
+
+    remove_named(s, kind, ns, name, version);
+    (void)syms_set_passing(s->syms, passing);
+}
+
+void store_list_end(struct store *s, enum object_kind kind, str scope)
+{
+    bool passing = enter(s);
+
+    list_end(s, kind, scope);
+    (void)syms_set_passing(s->syms, passing);
 }

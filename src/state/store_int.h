@@ -144,4 +144,6 @@ void hosts_touch(struct store *s, sym node);
 /* The sums of all machines whose pods have changed. */
 void hosts_catch_up(struct store *s, int64_t now_ms);
 void hosts_fini(struct store *s);
+/* Whatever the objects that are there name is marked, the rest is swept, when that is worth it. */
+void symbols_sweep(struct store *s);
 void usage_count(struct store *s, sym pool, const struct reslist *capacity, bool more);

@@ -151,6 +151,7 @@ struct snapshot *store_snapshot(struct store *s, const struct settings *st, cons
 
     assert(!s->telling);
     arena_reset(s->pass);
+    symbols_sweep(s);
     s->snap.syms = s->syms;
     s->snap.now_ms = now_ms;
     s->snap.settings = *st;
