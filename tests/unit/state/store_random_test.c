@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "cloud/catalog.h"
+#include "data/edit.h"
 #include "data/reader.h"
 #include "k8s/decode.h"
 #include "model/evict.h"
@@ -525,31 +526,93 @@ static void look(struct sim *m, uint64_t seed, uint32_t steps)
     check_lookups(m, o);
 }
 
+static void sim_init(struct sim *m, uint64_t seed)
+{
+    struct err e;
+    void *w;
+
+    (void)cluster_feed_setup(&w);
+    *m = (struct sim){.w = w};
+    rng_init(&m->r, seed);
+    m->catalog = catalog_builtin(m->w->a, m->w->t, STR("fake:12"), &e);
+}
+
+static void sim_fini(struct sim *m)
+{
+    void *w = m->w;
+
+    sb_fini(&m->b);
+    (void)cluster_feed_teardown(&w);
+}
+
 static void plans_as_from_scratch(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct sim m = {0};
-        struct err e;
-        void *w;
+        struct sim m;
 
-        (void)cluster_feed_setup(&w);
-        m.w = w;
-        rng_init(&m.r, seed);
-        m.catalog = catalog_builtin(m.w->a, m.w->t, STR("fake:12"), &e);
+        sim_init(&m, seed);
         for (uint32_t i = 1; i <= STEPS; i++) {
             step(&m);
             if (i % EVERY == 0)
                 look(&m, seed, i);
         }
-        sb_fini(&m.b);
-        (void)cluster_feed_teardown(&w);
+        sim_fini(&m);
     }
+}
+
+/* Pods of jobs that come and go, each with labels, an owner and a claim of its own. */
+static void churn(struct sim *m, uint32_t n)
+{
+    static const char pod[] =
+        "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"job\",\"namespace\":\"default\",\"uid\":\"u\","
+        "\"labels\":{\"run\":\"\"},\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\","
+        "\"name\":\"\",\"controller\":true}]},\"spec\":{\"containers\":[],\"volumes\":[{\"name\":\"v\","
+        "\"persistentVolumeClaim\":{\"claimName\":\"\"}}]}}";
+    struct tree *t = tree_copy(m->w->a, parsed(m, STR(pod)));
+    struct tree *label = (struct tree *)(uintptr_t)tree_at(t, "metadata", "labels", "run", NULL);
+    struct tree *owners = (struct tree *)(uintptr_t)tree_at(t, "metadata", "ownerReferences", NULL);
+    struct tree *volumes = (struct tree *)(uintptr_t)tree_at(t, "spec", "volumes", NULL);
+    struct tree *owner = tree_find(&owners->items[0], STR("name"));
+    struct tree *claim = tree_find(tree_find(&volumes->items[0], STR("persistentVolumeClaim")), STR("claimName"));
+    const struct settings st = {0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        char text[3][32];
+
+        for (uint32_t k = 0; k < 3; k++)
+            (void)snprintf(text[k], sizeof(text[k]), "%c-%llu", (int)('x' + k), (unsigned long long)++m->clock);
+        label->text = str_c(text[0]);
+        owner->text = str_c(text[1]);
+        claim->text = str_c(text[2]);
+        feed_put(m->w->f, OBJ_POD, t);
+        store_remove(m->w->s, OBJ_POD, STR("default"), STR("job"), 0);
+        if (i % 500 == 0)
+            (void)store_snapshot(m->w->s, &st, m->catalog, FEED_NOW_MS);
+    }
+}
+
+static void sweeps_lose_nothing_that_is_there(void **state)
+{
+    struct sim m;
+
+    (void)state;
+    sim_init(&m, 99);
+    for (uint32_t i = 1; i <= 5; i++) {
+        for (uint32_t k = 0; k < 100; k++)
+            step(&m);
+        churn(&m, 16000);
+        look(&m, 99, i);
+        check_true("few symbols", syms_count(m.w->t) < 70000 && lsets_count(m.w->t) < 30000);
+        check_true("no specs are left over", podspecs_count(store_specs(m.w->s)) < 60);
+    }
+    sim_fini(&m);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(plans_as_from_scratch)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(plans_as_from_scratch),
+                                       cmocka_unit_test(sweeps_lose_nothing_that_is_there)};
 
     return cmocka_run_group_tests_name("state/store_random", tests, NULL, NULL);
 }
