@@ -25,6 +25,7 @@ struct store *store_new(const struct store_options *o)
     s->own = arena_new(0);
     s->pass = arena_new(0);
     s->scratch = arena_new(0);
+    s->unpacked = xcalloc(1, sizeof(*s->unpacked));
     s->nomination_ms = o->nomination_ms;
     s->n_classes = o->n_classes;
     s->classes = arena_new_array(s->own, struct nodeclass_ref, o->n_classes);
@@ -34,14 +35,6 @@ struct store *store_new(const struct store_options *o)
     for (uint32_t k = 0; k < OBJ_OTHER; k++)
         s->tables[k].kind = (enum object_kind)k;
     return s;
-}
-
-static void object_free(struct object *x)
-{
-    if (!x)
-        return;
-    arena_free(x->box);
-    free(x);
 }
 
 void store_free(struct store *s)
@@ -54,13 +47,16 @@ void store_free(struct store *s)
         struct table *t = &s->tables[k];
 
         for (uint32_t i = 0; i < t->all.n; i++)
-            object_free(t->all.v[i]);
+            object_free(s, t->all.v[i]);
         vec_fini(&t->all);
         vec_fini(&t->spare);
         vec_fini(&t->names);
         ixset_fini(&t->by_name);
         free(t->dense);
+        reference_drop(t->like);
     }
+    free(s->unpacked);
+    sb_fini(&s->packing);
     groups_fini(&s->nodes_by_id);
     groups_fini(&s->claims_by_id);
     groups_fini(&s->claims_of_pool);
@@ -142,9 +138,12 @@ sym find_sym(const struct store *s, str text)
 
 const struct kept *store_kept(const struct store *s, enum object_kind kind, str name)
 {
-    const struct object *x = table_find(s, kind, (str){0}, name);
+    struct object *x = table_find(s, kind, (str){0}, name);
 
-    return x ? &x->kept : NULL;
+    if (!x)
+        return NULL;
+    object_unpack(s, x);
+    return &x->kept;
 }
 
 const void *store_object(const struct store *s, enum object_kind kind, str ns, str name)
@@ -225,11 +224,17 @@ void store_tell(struct store *s, const struct store_event *ev)
     (void)syms_set_passing(s->syms, passing);
 }
 
-static void tell(struct store *s, enum object_kind kind, const struct object *was, const struct object *is)
+static void tell(struct store *s, enum object_kind kind, struct object *was, struct object *is)
 {
     const struct object *x = is ? is : was;
     bool text = has_text(kind);
 
+    if (s->subscribers.n == 0)
+        return;
+    if (was && text)
+        object_unpack(s, was);
+    if (is && text)
+        object_unpack(s, is);
     store_tell(s, &(struct store_event){
                       .kind = kind,
                       .change = !was ? STORE_ADDED
@@ -274,42 +279,6 @@ static bool is_buried(const struct store *s, enum object_kind kind, const struct
     return false;
 }
 
-static str put_text(char **p, str s)
-{
-    char *at = *p;
-
-    if (s.n)
-        memcpy(at, s.p, s.n);
-    *p += s.n;
-    return (str){at, s.n};
-}
-
-static struct object *object_new(const struct store_object *o)
-{
-    const struct object_meta *m = o->meta;
-    struct object *x = xmalloc(sizeof(*x) + m->ns.n + m->name.n + m->uid.n + o->text.n);
-    char *p = (char *)(x + 1);
-
-    *x = (struct object){
-        .kept = {.version = m->version,
-                 .generation = m->generation,
-                 .created_ms = m->created_ms,
-                 .deleted_ms = m->deleted_ms,
-                 .managed = m->managed},
-        .box = o->box,
-        .decoded = o->decoded,
-        .number = MAP_NONE,
-        .host = MAP_NONE,
-        .dense = MAP_NONE,
-        .seen = true,
-    };
-    x->ns = put_text(&p, m->ns);
-    x->kept.name = put_text(&p, m->name);
-    x->kept.uid = put_text(&p, m->uid);
-    x->kept.text = put_text(&p, o->text);
-    return x;
-}
-
 /* What follows from the change, when the table is right again. */
 static void follow(struct store *s, enum object_kind kind, struct object *was, struct object *is)
 {
@@ -345,7 +314,7 @@ static void remove_object(struct store *s, enum object_kind kind, struct object 
     follow(s, kind, x, NULL);
     vec_push(&t->spare, x->number);
     tell(s, kind, x, NULL);
-    object_free(x);
+    object_free(s, x);
 }
 
 static void add_object(struct store *s, enum object_kind kind, struct object *x)
@@ -374,7 +343,7 @@ static void replace_object(struct store *s, enum object_kind kind, struct object
     t->listed_anew = t->changed = true;
     follow(s, kind, was, is);
     tell(s, kind, was, is);
-    object_free(was);
+    object_free(s, was);
 }
 
 static void put(struct store *s, const struct store_object *o)
@@ -396,7 +365,7 @@ static void put(struct store *s, const struct store_object *o)
             remove_object(s, o->kind, was);
         return;
     }
-    struct object *is = object_new(o);
+    struct object *is = object_new(s, o);
     if (was && !str_eq(was->kept.uid, is->kept.uid)) {
         remove_object(s, o->kind, was);
         was = NULL;

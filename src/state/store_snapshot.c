@@ -178,7 +178,7 @@ static size_t table_bytes(const struct table *t)
         const struct object *x = t->all.v[i];
 
         if (x)
-            n += sizeof(*x) + x->ns.n + x->kept.name.n + x->kept.uid.n + x->kept.text.n +
+            n += sizeof(*x) + x->ns.n + x->kept.name.n + x->kept.uid.n + x->packed.n +
                  (x->box ? arena_bytes(x->box) : 0);
     }
     return n;
