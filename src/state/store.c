@@ -279,6 +279,12 @@ static bool is_buried(const struct store *s, enum object_kind kind, const struct
     return false;
 }
 
+static void hold_spec(struct store *s, enum object_kind kind, const struct object *x)
+{
+    if (kind == OBJ_DAEMONSET)
+        podspecs_ref(s->specs, ((const struct daemonset *)x->decoded)->spec);
+}
+
 /* What follows from the change, when the table is right again. */
 static void follow(struct store *s, enum object_kind kind, struct object *was, struct object *is)
 {
@@ -288,12 +294,8 @@ static void follow(struct store *s, enum object_kind kind, struct object *was, s
         hosts_claim(s, was, is);
     else if (kind == OBJ_NODEPOOL && is && (!was || was->kept.generation != is->kept.generation))
         s->epoch++;
-    if (kind == OBJ_DAEMONSET) {
-        if (is && is->decoded)
-            podspecs_ref(s->specs, ((const struct daemonset *)is->decoded)->spec);
-        if (was && was->decoded)
-            podspecs_unref(s->specs, ((const struct daemonset *)was->decoded)->spec);
-    }
+    if (kind == OBJ_DAEMONSET && was)
+        podspecs_unref(s->specs, ((const struct daemonset *)was->decoded)->spec);
     if (kind == OBJ_ATTACHMENT) {
         const struct attachment *old = was ? was->decoded : NULL, *new = is ? is->decoded : NULL;
 
@@ -366,6 +368,7 @@ static void put(struct store *s, const struct store_object *o)
         return;
     }
     struct object *is = object_new(s, o);
+    hold_spec(s, o->kind, is); /* before the object that it replaces, perhaps the only other user, lets go */
     if (was && !str_eq(was->kept.uid, is->kept.uid)) {
         remove_object(s, o->kind, was);
         was = NULL;
