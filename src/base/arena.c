@@ -107,6 +107,13 @@ void arena_free(struct arena *a)
     free(a);
 }
 
+void arena_free_wiped(struct arena *a)
+{
+    for (struct block *b = a ? a->now : NULL; b; b = b->older)
+        explicit_bzero(b->data, b->size);
+    arena_free(a);
+}
+
 void arena_reset(struct arena *a)
 {
     struct block *first = a->now;

@@ -21,6 +21,7 @@ struct arena_mark {
 struct arena *arena_new(size_t first_block); /* 0: a sensible size */
 void arena_free(struct arena *a);
 void arena_reset(struct arena *a);
+void arena_free_wiped(struct arena *a); /* of one that held credentials: nothing of them stays in memory */
 AUTO_DEFINE(arena)
 
 void *arena_alloc(struct arena *a, size_t size, size_t align); /* zeroed */

@@ -6,11 +6,13 @@
 #include <yyjson.h>
 
 #include "base/utf8.h"
+#include "data/reader.h"
 
 struct walk {
     const struct json_slice *slice;
     struct arena *a;
     uint32_t mark, newline; /* the next of each */
+    unsigned depth;
     struct err *e;
 };
 
@@ -25,6 +27,12 @@ static void walk_place(struct walk *w, size_t offset, struct tree *t)
     uint64_t col = w->newline ? offset - s->newlines[w->newline - 1] : s->col + offset;
     t->line = (uint32_t)MIN(line, (uint64_t)UINT32_MAX);
     t->col = (uint32_t)MIN(col, (uint64_t)UINT32_MAX);
+}
+
+static void walk_place_text(struct walk *w, const char *p, struct tree *t)
+{
+    if (!w->slice->no_places)
+        walk_place(w, (size_t)(p - w->slice->p), t);
 }
 
 static size_t walk_mark(struct walk *w)
@@ -83,26 +91,36 @@ static bool walk_map(struct walk *w, yyjson_val *v, struct tree *t)
                         STR_ARG(str_sub(t->keys[twice], 0, 80)));
 }
 
+static bool walk_container(struct walk *w, yyjson_val *v, struct tree *t)
+{
+    if (w->depth == READER_MAX_DEPTH)
+        return source_error(w->slice->src, MAX(t->line, 1), MAX(t->col, 1), w->e, "more than %u levels deep",
+                            READER_MAX_DEPTH);
+    w->depth++;
+    bool ok = yyjson_is_arr(v) ? walk_list(w, v, t) : walk_map(w, v, t);
+    w->depth--;
+    return ok;
+}
+
 /* yyjson's types are variables, not constants: no switch. */
 static bool walk_value(struct walk *w, yyjson_val *v, struct tree *t)
 {
     if (yyjson_is_str(v)) {
         t->kind = TREE_STRING;
         t->text = (str){yyjson_get_str(v), yyjson_get_len(v)};
-        walk_place(w, (size_t)(t->text.p - w->slice->p - 1), t);
+        walk_place_text(w, t->text.p - 1, t);
         return true;
     }
     if (yyjson_is_raw(v)) {
         t->kind = TREE_NUMBER;
         t->text = (str){yyjson_get_raw(v), yyjson_get_len(v)};
-        walk_place(w, (size_t)(t->text.p - w->slice->p), t);
+        walk_place_text(w, t->text.p, t);
         return true;
     }
-    walk_place(w, walk_mark(w), t);
-    if (yyjson_is_arr(v))
-        return walk_list(w, v, t);
-    if (yyjson_is_obj(v))
-        return walk_map(w, v, t);
+    if (!w->slice->no_places)
+        walk_place(w, walk_mark(w), t);
+    if (yyjson_is_ctn(v))
+        return walk_container(w, v, t);
     t->kind = TREE_NULL;
     if (yyjson_is_bool(v)) {
         t->kind = TREE_BOOL;
@@ -151,6 +169,10 @@ bool json_tree(const struct json_slice *s, struct arena *a, struct tree *ret, st
         return source_error(s->src, at.line, at.col, e, "%s", what_is_wrong(s, &err));
     }
 
+    if (yyjson_doc_get_val_count(doc) > READER_MAX_NODES) {
+        yyjson_doc_free(doc);
+        return source_error(s->src, s->line, s->col, e, "too many values in one object");
+    }
     *ret = (struct tree){0};
     bool ok = walk_value(&w, yyjson_doc_get_root(doc), ret);
     yyjson_doc_free(doc);

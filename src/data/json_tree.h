@@ -16,6 +16,7 @@ struct json_slice {
     uint32_t n_newlines;
     const uint32_t *marks; /* offsets of every { [ t f n outside strings, ascending: containers and literals */
     uint32_t n_marks;
+    bool no_places; /* it was not scanned: newlines and marks are not there, values get no places; errors still do */
 };
 
 bool json_tree(const struct json_slice *s, struct arena *a, struct tree *ret, struct err *e);

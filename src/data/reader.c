@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "data/json_stream.h"
+#include "data/json_tree.h"
 #include "data/source.h"
 #include "data/yaml_stream.h"
 
@@ -204,6 +205,23 @@ bool tree_parse_json(struct arena *a, const char *name, str bytes, const struct 
     json_stream_free(j);
     source_fini(&src);
     return ok;
+}
+
+bool tree_read_json(struct arena *a, const char *name, char *bytes, size_t n, struct tree **ret, struct err *e)
+{
+    struct source src = {.name = name};
+    struct json_slice slice = {.src = &src, .p = bytes, .n = n, .line = 1, .col = 1, .no_places = true};
+    struct tree *t = arena_new_one(a, struct tree);
+
+    _Static_assert(READER_PAD >= JSON_PAD, "what the parser overwrites must be ours");
+    if (n == 0)
+        return source_error(&src, 1, 1, e, "no value, the input is empty");
+    if (n > READER_MAX_OBJECT)
+        return source_error(&src, 1, 1, e, "value of more than %u MiB", READER_MAX_OBJECT >> 20);
+    if (!json_tree(&slice, a, t, e))
+        return false;
+    *ret = t;
+    return true;
 }
 
 bool tree_parse_yaml(struct arena *a, const char *name, str bytes, const struct tree **ret, struct err *e)

@@ -38,3 +38,8 @@ const char *reader_name(const struct reader *r);
  * YAML is null, empty JSON an error. */
 bool tree_parse_json(struct arena *a, const char *name, str bytes, const struct tree **ret, struct err *e);
 bool tree_parse_yaml(struct arena *a, const char *name, str bytes, const struct tree **ret, struct err *e);
+
+/* Bytes off the wire, in place: strings of the tree point into them, they are overwritten, and READER_PAD writable bytes follow.
+ * Values have no places. The tree may be edited. */
+#define READER_PAD 16u
+bool tree_read_json(struct arena *a, const char *name, char *bytes, size_t n, struct tree **ret, struct err *e);

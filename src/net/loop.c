@@ -251,6 +251,11 @@ static const struct world_ops loop_ops = {
     .call_pause = client_pause,
 };
 
+bool loop_is(const struct world *w)
+{
+    return w->ops == &loop_ops;
+}
+
 /* A connection is a file descriptor, and the usual limit of 1,024 is for programs that use select(). */
 static void raise_file_limit(void)
 {

@@ -9,6 +9,7 @@
 struct world *loop_new(void);
 /* After world_run() has returned. The world dies, servers that listen are closed, and fibers unwind. */
 void loop_free(struct world *w);
+bool loop_is(const struct world *w); /* whether it is a real one */
 
 /* Called from world_run() when one of the signals arrives. SIGPIPE is ignored from loop_new() on. */
 void loop_on_signal(struct world *w, int signo, void (*fn)(void *ctx, int signo), void *ctx);
