@@ -9,7 +9,8 @@ static void x(void **state)
     struct claim_lab *l = *state;
     far_apply(l->far, "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: default}, spec: {disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: Never}, template: {spec: {expireAfter: Never, nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}, requirements: []}}}}");
     far_run(l->far, 3);
-    printf("%.*s\n", STR_ARG(far_writes(l->far)));
+    printf("pools %u there %.*s kept %p managed %d\n", store_names(l->c.store, OBJ_NODEPOOL).n, STR_ARG(far_get(l->far, "nodepools", "default", "metadata.name")), (void *)store_kept(l->c.store, OBJ_NODEPOOL, STR("default")), store_kept(l->c.store, OBJ_NODEPOOL, STR("default"))?store_kept(l->c.store, OBJ_NODEPOOL, STR("default"))->managed:-1);
+    str w = far_writes(l->far); printf("%.*s\n", STR_ARG(w));
     printf("%.*s\n", STR_ARG(sb_view(&l->log)));
 }
 int main(void)
