@@ -1,12 +1,15 @@
 /* The program: which parts there are, and the command line. */
+#include "app/providers.h"
 #include "cli/cli.h"
 #include "cloud/catalog.h"
 #include "cloud/ec2/catalog.h"
+#include "control/autoscaler.h"
 
 int main(int argc, char **argv)
 {
     static const struct catalog_source catalogs[] = {{"aws", ec2_catalog}};
-    const struct cli_env env = {catalogs, ARRAY_LEN(catalogs)};
+    static const struct provider_source providers[] = {{"kwok", provider_kwok}};
+    const struct cli_env env = {catalogs, ARRAY_LEN(catalogs), providers, ARRAY_LEN(providers)};
 
     return cli_main(&env, argc, argv);
 }

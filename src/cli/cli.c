@@ -26,7 +26,8 @@ static const struct subcommand commands[] = {
     {"plan",
      "where would pending pods go, at what price, and which nodes could go; works on manifests, without a cluster",
      cli_plan},
-    {"demo", "a Kubernetes cluster on this machine, in memory, for kubectl and helm", cli_demo},
+    {"controller", "the autoscaler: in a pod, or anywhere with a kubeconfig", cli_controller},
+    {"demo", "a Kubernetes cluster with Karpenter on this machine, in memory, for kubectl and helm", cli_demo},
     {"version", "print the version", cli_version},
     {"help", "this text, or the help of a command: karpenter help COMMAND", cli_help},
 };

@@ -4,11 +4,14 @@
 #include "base/err.h"
 
 struct catalog_source;
+struct provider_source;
 
 /* What the program was built with. */
 struct cli_env {
     const struct catalog_source *catalogs; /* of cloud providers; the first is the default */
     uint32_t n_catalogs;
+    const struct provider_source *providers; /* of machines */
+    uint32_t n_providers;
 };
 
 struct subcommand {
@@ -19,6 +22,7 @@ struct subcommand {
 const struct subcommand *cli_commands(uint32_t *ret_n);
 int cli_main(const struct cli_env *env, int argc, char **argv);
 
+int cli_controller(const struct cli_env *env, int argc, char **argv);
 int cli_demo(const struct cli_env *env, int argc, char **argv);
 int cli_plan(const struct cli_env *env, int argc, char **argv);
 

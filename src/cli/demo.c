@@ -1,7 +1,7 @@
-/* karpenter demo: a Kubernetes cluster in this process, on loopback, for people with kubectl.
+/* karpenter demo: a Kubernetes cluster with the autoscaler in it, in this process, on loopback, for people with kubectl.
  *
- * The servers are those of sim/, the world is the real one. What the command adds is the way in: a certificate and a token made
- * for this run, a kubeconfig with both, a few machines, and a file to keep the cluster in.
+ * The servers are those of sim/, the controller is the real one, the world is the real one. What the command adds is the way in: a
+ * certificate and a token made for this run, a kubeconfig with both, what the cluster begins with, and a file to keep it in.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +14,8 @@
 
 #include "base/b64.h"
 #include "cli/cli.h"
+#include "cli/demo_pods.h"
+#include "cli/demo_tour.h"
 #include "data/edit.h"
 #include "data/source.h"
 #include "net/loop.h"
@@ -28,10 +30,14 @@
 
 struct demo_args {
     const char *kubeconfig, *data;
-    long port, nodes;
+    long port, nodes; /* nodes -1: not said */
     double speed;
-    bool help;
+    bool bare, tour, help;
 };
+
+static const char manifest[] =
+#include "cli/demo_data.inc"
+    ;
 
 struct demo {
     struct demo_args args;
@@ -40,12 +46,16 @@ struct demo {
     struct kube *kube;
     struct cluster *cluster;
     struct httpd *httpd;
+    struct demo_pods *pods; /* replicas of the controller */
+    str server;             /* its url */
+    const struct cli_env *env;
     const char *kubeconfig; /* where it was written */
     const char *cert;
     char token[2 * TOKEN_BYTES + 1];
     int64_t began_us;
     struct timer save;
     uint64_t saved_rv;
+    int status;
 };
 
 static void print_help(void)
@@ -53,14 +63,17 @@ static void print_help(void)
     (void)printf(
         "usage: karpenter demo [OPTIONS]\n"
         "\n"
-        "Starts a Kubernetes cluster in this process and serves it on a loopback port: API server, scheduler, kubelets\n"
-        "without machines, the usual controllers. Plain kubectl and helm work against it. Everything is in memory and gone\n"
-        "after Ctrl-C, unless --data keeps it.\n"
+        "Starts a Kubernetes cluster with Karpenter in it, in this process, and serves it on a loopback port: API server,\n"
+        "scheduler, kubelets without machines, the usual controllers. Plain kubectl and helm work against it. Everything is\n"
+        "in memory and gone after Ctrl-C, unless --data keeps it.\n"
         "\n"
+        "      --tour              scale a deployment up, lose a node, scale down again, say what happens, and end; the exit\n"
+        "                          status is 0 when every step really happened\n"
+        "      --bare              the cluster alone: no controller, no NodePool, machines without taints\n"
         "      --kubeconfig FILE   where to write the way in; default: karpenter-demo.kubeconfig in the user's runtime\n"
         "                          directory, or in /tmp. Readable by you only; removed at the end\n"
         "      --port N            serve on this port; default: any free one\n"
-        "      --nodes N           machines to begin with; default: 3\n"
+        "      --nodes N           machines of the bootstrap group; default: 2, with --bare 3\n"
         "      --speed N           machines boot, pods start and stop N times as fast; default: 1\n"
         "      --data FILE         begin with the cluster in this file if it exists; keep it there, every 30 s and at the end\n"
         "  -h, --help              this text\n");
@@ -77,19 +90,21 @@ static bool parse_number(const char *text, long min, long max, long *ret)
 
 static bool parse_args(int argc, char **argv, struct demo_args *ret)
 {
-    enum { KUBECONFIG = 1000, PORT, NODES, SPEED, DATA };
+    enum { KUBECONFIG = 1000, PORT, NODES, SPEED, DATA, BARE, TOUR };
     static const struct option options[] = {
         {"kubeconfig", required_argument, NULL, KUBECONFIG},
         {"port", required_argument, NULL, PORT},
         {"nodes", required_argument, NULL, NODES},
         {"speed", required_argument, NULL, SPEED},
         {"data", required_argument, NULL, DATA},
+        {"bare", no_argument, NULL, BARE},
+        {"tour", no_argument, NULL, TOUR},
         {"help", no_argument, NULL, 'h'},
         {0},
     };
     int c;
 
-    *ret = (struct demo_args){.nodes = 3, .speed = 1};
+    *ret = (struct demo_args){.nodes = -1, .speed = 1};
     optind = 1;
     while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
         switch (c) {
@@ -111,6 +126,12 @@ static bool parse_args(int argc, char **argv, struct demo_args *ret)
             if (!str_to_double(str_c(optarg), &ret->speed) || !(ret->speed >= 0.01 && ret->speed <= 1000))
                 return cli_fail("--speed %s: a number from 0.01 to 1000 is needed", optarg), false;
             break;
+        case BARE:
+            ret->bare = true;
+            break;
+        case TOUR:
+            ret->tour = true;
+            break;
         case 'h':
             ret->help = true;
             break;
@@ -120,6 +141,10 @@ static bool parse_args(int argc, char **argv, struct demo_args *ret)
     }
     if (optind < argc)
         return cli_fail("%s: demo takes options only; try: karpenter demo --help", argv[optind]), false;
+    if (ret->bare && ret->tour)
+        return cli_fail("--tour needs the controller: it does not go with --bare"), false;
+    if (ret->nodes < 0)
+        ret->nodes = ret->bare ? 3 : 2;
     return true;
 }
 
@@ -203,7 +228,7 @@ static bool write_kubeconfig(struct demo *d, struct err *e)
               "clusters:\n"
               "- name: demo\n"
               "  cluster:\n"
-              "    server: https://127.0.0.1:%u\n"
+              "    server: " STR_FMT "\n"
               "    certificate-authority-data: " STR_FMT "\n"
               "users:\n"
               "- name: demo\n"
@@ -212,7 +237,7 @@ static bool write_kubeconfig(struct demo *d, struct err *e)
               "contexts:\n"
               "- name: demo\n"
               "  context: {cluster: demo, user: demo}\n",
-              httpd_port(d->httpd), STR_ARG(sb_view(&ca)), d->token);
+              STR_ARG(d->server), STR_ARG(sb_view(&ca)), d->token);
     bool ok = write_file(d->kubeconfig, sb_view(&b), e);
     sb_fini(&b);
     sb_fini(&ca);
@@ -235,21 +260,36 @@ static struct tree *labels_of(struct arena *a, str name, long i)
     return t;
 }
 
+static struct tree *bootstrap_taints(struct arena *a)
+{
+    struct tree *list = tree_new_list(a), *taint = tree_push(a, list, *tree_new_map(a));
+
+    tree_set_str(a, taint, "key", STR("CriticalAddonsOnly"));
+    tree_set_str(a, taint, "value", STR("true"));
+    tree_set_str(a, taint, "effect", STR("NoSchedule"));
+    return list;
+}
+
 static void boot_nodes(struct demo *d)
 {
-    struct tree *capacity = tree_new_map(d->arena);
+    struct tree *capacity = tree_new_map(d->arena), *taints = d->args.bare ? NULL : bootstrap_taints(d->arena);
 
     tree_set_str(d->arena, capacity, "cpu", STR("8"));
     tree_set_str(d->arena, capacity, "memory", STR("64Gi"));
     tree_set_str(d->arena, capacity, "ephemeral-storage", STR("20Gi"));
     tree_set_str(d->arena, capacity, "pods", STR("110"));
     for (long i = 0; i < d->args.nodes; i++) {
-        str name = arena_printf(d->arena, "node-%ld", i + 1);
+        str name = arena_printf(d->arena, d->args.bare ? "node-%ld" : "bootstrap-%ld", i + 1);
+        struct tree *labels = labels_of(d->arena, name, i);
+
+        if (!d->args.bare)
+            tree_set_str(d->arena, labels, "role", STR("bootstrap"));
 
         cluster_boot(d->cluster, &(struct machine){
                                      .name = name,
                                      .provider_id = arena_printf(d->arena, "demo://" STR_FMT, STR_ARG(name)),
-                                     .labels = labels_of(d->arena, name, i),
+                                     .labels = labels,
+                                     .taints = taints,
                                      .capacity = capacity,
                                      .allocatable = capacity,
                                  });
@@ -271,7 +311,7 @@ static bool fill(struct demo *d, struct err *e)
     if (!kube_load_crds(d->kube, e))
         return false;
     boot_nodes(d);
-    return true;
+    return d->args.bare || kube_load(d->kube, "deploy/demo/cluster.yaml", (str){manifest, sizeof(manifest) - 1}, e);
 }
 
 static bool save(struct demo *d)
@@ -316,7 +356,10 @@ static bool start(struct demo *d, struct err *e)
     d->httpd = httpd_listen(
         d->world, &(struct httpd_options){.port = (uint16_t)d->args.port, .cert_pem = d->cert, .key_pem = key},
         kube_serve, d->kube, e);
-    if (!d->httpd || !write_kubeconfig(d, e))
+    if (!d->httpd)
+        return false;
+    d->server = arena_printf(d->arena, "https://127.0.0.1:%u", httpd_port(d->httpd));
+    if (!write_kubeconfig(d, e))
         return false;
     if (d->args.data) {
         d->save = (struct timer){.fn = save_now_and_then, .ctx = d};
@@ -325,22 +368,68 @@ static bool start(struct demo *d, struct err *e)
     return true;
 }
 
+static void print_hints(const struct demo *d)
+{
+    if (d->args.bare)
+        (void)printf("  kubectl get nodes -o wide\n"
+                     "  kubectl create deployment web --image nginx --replicas 5\n"
+                     "  kubectl get pods -o wide -w\n"
+                     "  kubectl scale deployment web --replicas 50\n"
+                     "  kubectl drain node-1\n"
+                     "  kubectl explain nodepool.spec\n");
+    else
+        (void)printf(
+            "  kubectl get nodepools,nodes\n"
+            "  kubectl scale deployment inflate --replicas 5   # a node is made for them\n"
+            "  kubectl get nodeclaims,nodes,pods -o wide\n"
+            "  kubectl logs -n karpenter -l app.kubernetes.io/name=karpenter -f\n"
+            "  kubectl describe nodeclaims\n"
+            "  kubectl delete nodeclaims --all                 # drained, replaced while pods need them, gone\n"
+            "  kubectl scale deployment inflate --replicas 0\n");
+}
+
 static void print_welcome(const struct demo *d)
 {
-    (void)printf("A Kubernetes cluster on this machine, at https://127.0.0.1:%u. In another terminal:\n"
+    (void)printf("A Kubernetes cluster%s on this machine, at " STR_FMT ". In another terminal:\n"
                  "\n"
-                 "  export KUBECONFIG=%s\n"
-                 "  kubectl get nodes -o wide\n"
-                 "  kubectl create deployment web --image nginx --replicas 5\n"
-                 "  kubectl get pods -o wide -w\n"
-                 "  kubectl scale deployment web --replicas 50\n"
-                 "  kubectl drain node-1\n"
-                 "  kubectl explain nodepool.spec\n"
-                 "\n"
-                 "Ready after %.2f s. Ctrl-C ends it%s.\n",
-                 httpd_port(d->httpd), d->kubeconfig, (double)(world_mono_us(d->world) - d->began_us) / 1e6,
+                 "  export KUBECONFIG=%s\n",
+                 d->args.bare ? "" : " with Karpenter", STR_ARG(d->server), d->kubeconfig);
+    print_hints(d);
+    (void)printf("\nReady after %.2f s. Ctrl-C ends it%s.\n", (double)(world_mono_us(d->world) - d->began_us) / 1e6,
                  d->args.data ? "; the cluster is kept" : " and forgets everything");
     (void)fflush(stdout);
+}
+
+static void on_tour_end(void *ctx, bool ok)
+{
+    struct demo *d = ctx;
+
+    d->status = ok ? 0 : 1;
+    world_quit(d->world);
+}
+
+/* The controller is there: from now on things happen. */
+static void on_lead(void *ctx)
+{
+    struct demo *d = ctx;
+
+    print_welcome(d);
+    if (d->args.tour)
+        tour_go(&(struct tour_setup){d->world, d->server, str_c(d->token), d->cert, on_tour_end, d});
+}
+
+static void begin(struct demo *d)
+{
+    if (d->args.bare)
+        print_welcome(d);
+    else
+        d->pods = demo_pods_new(&(struct demo_pods_setup){.kube = d->kube,
+                                                          .env = d->env,
+                                                          .server = d->server,
+                                                          .token = str_c(d->token),
+                                                          .ca_pem = d->cert,
+                                                          .on_lead = on_lead,
+                                                          .ctx = d});
 }
 
 static void stop(void *ctx, int signo)
@@ -355,6 +444,7 @@ static void finish(struct demo *d)
 {
     if (d->kubeconfig)
         (void)unlink(d->kubeconfig);
+    demo_pods_free(d->pods);
     if (d->httpd)
         httpd_close(d->httpd);
     if (d->cluster)
@@ -370,9 +460,7 @@ int cli_demo(const struct cli_env *env, int argc, char **argv)
 {
     struct demo d = {0};
     struct err e = {0};
-    int status = 0;
 
-    (void)env;
     if (!parse_args(argc, argv, &d.args))
         return 1;
     if (d.args.help) {
@@ -380,15 +468,16 @@ int cli_demo(const struct cli_env *env, int argc, char **argv)
         return 0;
     }
     d.arena = arena_new(0);
+    d.env = env;
     if (start(&d, &e)) {
         loop_on_signal(d.world, SIGINT, stop, &d);
         loop_on_signal(d.world, SIGTERM, stop, &d);
-        print_welcome(&d);
+        begin(&d);
         world_run(d.world);
-        status = save(&d) ? 0 : 1;
+        d.status |= save(&d) ? 0 : 1;
     } else {
-        status = cli_fail("demo: %s", e.msg);
+        d.status = cli_fail("demo: %s", e.msg);
     }
     finish(&d);
-    return status;
+    return d.status;
 }

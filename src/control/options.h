@@ -1,4 +1,9 @@
-/* options - flags and environment variables of the controller (lifecycle 9.1). Read once at start-up. */
+/* options - flags and environment variables of the controller (lifecycle 9.1). Read once at start-up.
+ *
+ * A flag wins over its environment variable, which wins over the default. Flags are written as Go programs take them: -name value, --name value,
+ * --name=value. An unknown flag or a value that cannot be is an error; numbers, durations and truth values in the environment that cannot be read count
+ * as absent, as they do upstream.
+ */
 #pragma once
 
 #include "model/snapshot.h"
@@ -6,10 +11,10 @@
 
 struct options {
     const char *provider; /* "kwok", "aws" */
+    const char *kubeconfig, *context;
     const char *karpenter_service;
-    uint16_t metrics_port, health_probe_port;
-    double kube_client_qps;
-    uint32_t kube_client_burst;
+    int64_t metrics_port, health_probe_port; /* 0: not served */
+    int64_t kube_client_qps, kube_client_burst;
     bool enable_profiling, disable_controller_warmup, disable_leader_election, disable_cluster_state_observability;
     const char *leader_election_name, *leader_election_namespace;
     int64_t memory_limit, cpu_milli;
@@ -18,5 +23,15 @@ struct options {
     int64_t batch_max_ms, batch_idle_ms;
     bool gate_node_repair, gate_node_overlay, gate_static_capacity, gate_capacity_buffer;
     const char *instance_types_path;
-    struct settings settings; /* what planning looks at: preference policy, reserved capacity, spot to spot, … */
+    struct settings settings; /* what planning looks at */
+    bool help;                /* --help was given */
 };
+
+struct option_doc {
+    const char *flag, *env, *fallback, *help;
+};
+
+/* getenv: NULL for the process' own environment. Texts refer to argv and environment. */
+bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc, char **argv,
+                   const char *(*getenv)(const char *name), struct err *e);
+const struct option_doc *options_docs(uint32_t *ret_n);

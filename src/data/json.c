@@ -308,3 +308,19 @@ void jw_tree(struct jw *w, const struct tree *t)
     }
     jw_end(w);
 }
+
+str json_text(struct arena *a, const struct tree *t)
+{
+    struct sb b = {0};
+    struct jw w = {.out = &b};
+
+    jw_tree(&w, t);
+    str s = sb_dup(&b, a);
+    sb_fini(&b);
+    return s;
+}
+
+str json_quoted(struct arena *a, str s)
+{
+    return json_text(a, &(struct tree){.kind = TREE_STRING, .text = s});
+}

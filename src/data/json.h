@@ -39,3 +39,8 @@ void jw_null(struct jw *w);
 void jw_number(struct jw *w, str text);           /* text is a JSON number, written as it is */
 void jw_raw(struct jw *w, str json);              /* JSON only: a value that is text already; not checked */
 void jw_tree(struct jw *w, const struct tree *t); /* NULL: null */
+
+/* Compact text in an arena: of a tree, of a string. */
+struct arena;
+str json_text(struct arena *a, const struct tree *t);
+str json_quoted(struct arena *a, str s);

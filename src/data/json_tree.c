@@ -94,7 +94,8 @@ static bool walk_map(struct walk *w, yyjson_val *v, struct tree *t)
 static bool walk_container(struct walk *w, yyjson_val *v, struct tree *t)
 {
     if (w->depth == READER_MAX_DEPTH)
-        return source_error(w->slice->src, t->line, t->col, w->e, "more than %u levels deep", READER_MAX_DEPTH);
+        return source_error(w->slice->src, MAX(t->line, 1), MAX(t->col, 1), w->e, "more than %u levels deep",
+                            READER_MAX_DEPTH);
     w->depth++;
     bool ok = yyjson_is_arr(v) ? walk_list(w, v, t) : walk_map(w, v, t);
     w->depth--;

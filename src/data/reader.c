@@ -214,6 +214,8 @@ bool tree_read_json(struct arena *a, const char *name, char *bytes, size_t n, st
     struct tree *t = arena_new_one(a, struct tree);
 
     _Static_assert(READER_PAD >= JSON_PAD, "what the parser overwrites must be ours");
+    if (n == 0)
+        return source_error(&src, 1, 1, e, "no value, the input is empty");
     if (n > READER_MAX_OBJECT)
         return source_error(&src, 1, 1, e, "value of more than %u MiB", READER_MAX_OBJECT >> 20);
     if (!json_tree(&slice, a, t, e))

@@ -1,8 +1,8 @@
 /* api - calls to a Kubernetes API server, from fibers.
  *
- * A call parks its fiber until the answer is there. Calls wait their turn at the client-side rate limit. An answer that asks us to come
- * again later (429, or 503 with Retry-After) is tried again up to ten times, as client libraries do; an eviction that a budget refuses is not.
- * Everything else is for the caller to judge:
+ * A call parks its fiber until the answer is there. Calls wait their turn at the client-side rate limit. An answer that says when to
+ * come again (429 or 5xx with Retry-After, up to a minute) is tried again up to ten times, as client libraries do; an eviction that a
+ * budget refuses is not. After a 401 the config is asked for a new token, once. Everything else is for the caller to judge:
  *
  *   404 ERR_NOT_FOUND   409 ERR_CONFLICT   410 ERR_GONE   429 ERR_THROTTLED   401, 403 ERR_DENIED   400, 405, 415, 422 ERR_INVALID
  *   no answer: ERR_IO, ERR_TIMEOUT; all other codes ERR_IO. err.code is the Status' reason ("AlreadyExists"), err.msg its message.
@@ -39,14 +39,15 @@ struct api_options {
     const char *user_agent; /* "karpenter/1.2.3" */
     double qps;             /* 0: no limit */
     uint32_t burst;
-    int64_t timeout_us; /* of one attempt; 0: 30 s */
+    int64_t timeout_us; /* of one attempt; the server is told of it, too (?timeout=5s); 0: 30 s, and it is not */
     void (*on_call)(void *ctx, const struct api_call *c);
     void *ctx;
 };
 
 struct api;
 
-struct api *api_new(struct world *w, struct kube_config *c, const struct api_options *o); /* the config outlives it */
+/* The config outlives it. It outlives the fibers that use it, which return at the latest when their world is freed. */
+struct api *api_new(struct world *w, struct kube_config *c, const struct api_options *o);
 void api_free(struct api *c);
 AUTO_DEFINE(api)
 struct world *api_world(const struct api *c);
@@ -59,6 +60,7 @@ struct api_ref {
 enum api_patch_type { API_MERGE, API_STRATEGIC };
 
 /* Results live in the arena and may be edited; `ret` may be NULL where nobody wants the answer. */
+/* Without a name: the whole collection as a List, of one namespace or all; for few objects. */
 bool api_get(struct api *c, struct arena *a, const struct api_ref *r, struct tree **ret, struct err *e);
 bool api_create(struct api *c, struct arena *a, const struct api_kind *k, str ns, const struct tree *body,
                 struct tree **ret, struct err *e);

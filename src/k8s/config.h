@@ -1,7 +1,8 @@
 /* config - where the API server is and how we prove who we are: a kubeconfig file, or the service account of a pod.
  *
  * Made once at start-up and kept for the life of the process. Tokens that change (files that the kubelet rotates, exec plugins such
- * as `aws eks get-token`) are asked for again when they run out or after a 401; whoever calls config_token() gets one that is good now.
+ * as `aws eks get-token`) are asked for again when they run out or after a 401; whoever calls kube_config_token() gets one that is
+ * good now. Credentials never appear in errors, and their memory is wiped.
  */
 #pragma once
 
@@ -10,8 +11,8 @@
 struct kube_config;
 
 struct kube_config_source {
-    const char *
-        path; /* a kubeconfig; NULL: $KUBECONFIG (a list of files, merged), in a pod its service account, ~/.kube/config */
+    /* A kubeconfig; NULL: $KUBECONFIG (a list of files, merged), or in a pod its service account, or ~/.kube/config. */
+    const char *path;
     const char *context; /* NULL: current-context */
 };
 
@@ -24,6 +25,8 @@ AUTO_DEFINE(kube_config)
 
 str kube_config_server(const struct kube_config *c);    /* "https://10.0.0.1:443", without a slash at the end */
 str kube_config_namespace(const struct kube_config *c); /* of the pod or the context; may be empty */
-const struct http_trust *kube_config_trust(const struct kube_config *c);
-/* From a fiber: an exec plugin may have to run. Empty: no token (client certificates). `stale`: the server refused the last one. */
+/* From a fiber: an exec plugin may have to run. Empty: no token (client certificates). `stale`: the server refused the last one. The
+ * copy in the arena is the caller's to wipe. */
 bool kube_config_token(struct kube_config *c, struct arena *a, bool stale, str *ret, struct err *e);
+/* After the token: a plugin may hand out client certificates. What is handed out stays good for the calls that begin with it. */
+const struct http_trust *kube_config_trust(const struct kube_config *c);

@@ -286,6 +286,7 @@ static void run(void *arg)
     }
     if (world_dead(l->api->world))
         l->leads = false;
+    timer_stop(l->api->world, &l->pause);
     l->fiber = NULL;
     l->running = false;
     if (l->freed)

@@ -226,6 +226,7 @@ bool dec_nodepool(struct decoder *d, struct err *e)
     p.deleting = m.deleting;
     if (!dec_template(d, spec, p.name, &p.tmpl, e) || !dec_disruption(d, spec, &p, e) || !dec_size(d, spec, &p, e) ||
         !dec_condition(d, status, "Ready", &p.ready, NULL, e) ||
+        !dec_condition(d, status, "NodeRegistrationHealthy", &p.registers, NULL, e) ||
         !dec_annotations(d, m.annotations, &p.annotations, &p.n_annotations, e) || !dec_take_id(d, OBJ_NODEPOOL, &m, e))
         return false;
     vec_push(&d->o->pools, p);

@@ -386,10 +386,12 @@ static int64_t judge(struct reflector *r, enum mode mode, int64_t lasted_us)
     } else if (c->failed) {
         if (e.kind == ERR_GONE || e.kind == ERR_INVALID)
             start_over(r);
+        r->paged = r->paged || (c->mode == MODE_STREAMED_LIST && e.kind == ERR_TIMEOUT);
     } else if (c->mode == MODE_PAGE) {
         return 0;
     } else if (c->mode == MODE_STREAMED_LIST) {
         (void)err_set(&e, ERR_IO, "the watch ended before the list was complete");
+        r->paged = true; /* some servers take the question for an ordinary watch, and never say where the list ends */
     } else if (at_once) {
         return 0;
     } else {
@@ -442,6 +444,7 @@ static void run(void *arg)
     r->fiber = fiber_self();
     while (!r->freed && !world_dead(r->api->world))
         turn(r);
+    timer_stop(r->api->world, &r->timer);
     r->fiber = NULL;
     r->running = false;
     if (r->freed)

@@ -54,6 +54,9 @@ struct state_node {
     uint32_t cap_pods; /* room in `pods`, where it was made to grow; 0: there is as much as it holds */
 };
 
+/* The reason of a pod that asks not to be planned for; no one needs to be warned of it. */
+#define REFUSED_NOT_OURS "the pod does not want nodes of Karpenter (karpenter.sh/nodepool DoesNotExist)"
+
 /* Why a pending pod takes no part in planning, though it must be reported (scheduling 8.3). */
 struct refused_pod {
     uint32_t pod;

@@ -91,6 +91,15 @@ struct topology {
     VEC(uint32_t) touched;    /* groups that may count the pod of the last event */
 };
 
+/* Whether the group looks at pods of this namespace. */
+static inline bool topology_has_namespace(const struct topo_group *g, sym ns)
+{
+    for (uint32_t i = 0; i < g->n_ns; i++)
+        if (sym_eq(g->ns[i], ns))
+            return true;
+    return false;
+}
+
 void topology_init(struct topology *t, struct problem *p);
 void topology_fini(struct topology *t);
 uint32_t topology_host(struct topology *t, sym name); /* of an existing node */
@@ -98,6 +107,13 @@ uint32_t topology_new_host(struct topology *t);       /* of a claim */
 
 /* Adds to the known domains of a group those that some pool could provide to a pod of its own (topology_domains.c). */
 void topology_seed_domains(struct topology *t, struct topo_group *g);
+
+/* Groups that are new (topology_running.c): the domains that nodes give it, the label classes that it selects, a pod on a node. */
+void topology_add_nodes(struct topology *t, struct topo_group *g);
+void topology_attach(struct topology *t, uint32_t group);
+void topology_count_node(struct topology *t, uint32_t group, uint32_t node, bool host_fallback, int change);
+/* The inverse groups of a pod that is no shape's, because nothing moves it; NULL: one of them does not exist. */
+const uint32_t *topology_anti_groups(struct topology *t, const struct pod *pod);
 
 /* Makes sure the variant's groups exist. A group counts from the moment somebody of the round asks for it. */
 void topology_prepare(struct topology *t, uint32_t variant);

@@ -120,7 +120,7 @@ static str spec_refuses(const struct build *b, const struct podspec *s)
     str kept;
 
     if (refuses_pools(b, s))
-        add_reason(&why, "the pod does not want nodes of Karpenter (karpenter.sh/nodepool DoesNotExist)");
+        add_reason(&why, REFUSED_NOT_OURS);
     check_exprs(b, s->node_selector, s->n_node_selector, &why);
     for (uint32_t i = 0; i < s->n_required; i++) {
         check_exprs(b, s->required[i].exprs, s->required[i].n, &why);

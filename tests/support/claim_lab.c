@@ -1,64 +1,20 @@
 #include "support/claim_lab.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cloud/catalog.h"
+#include "control/feed.h"
 #include "data/edit.h"
-#include "data/json.h"
-#include "data/reader.h"
 #include "support/check.h"
 #include "support/trees.h"
 
-static const struct kube_options server_options = {.version = "v1.36.3", .token = "secret"};
-
-/* ---- what goes over the wire ---- */
-
-static str short_path(str path)
-{
-    static const char *const heads[] = {"/apis/karpenter.sh/v1/", "/apis/karpenter.kwok.sh/v1alpha1/", "/api/v1/"};
-
-    for (size_t i = 0; i < ARRAY_LEN(heads); i++)
-        if (str_starts(path, str_c(heads[i])))
-            return str_sub(path, strlen(heads[i]), path.n);
-    return path;
-}
-
-static struct tree *parse(struct arena *a, str text)
-{
-    const struct tree *t;
-    struct err e = {0};
-
-    check_ok("JSON", tree_parse_yaml(a, "wire", arena_strdup(a, text), &t, &e), &e);
-    return tree_copy(a, t);
-}
-
-static bool is_controller(const struct exchange *x)
-{
-    for (uint32_t i = 0; i < x->n_headers; i++)
-        if (str_is(x->headers[i].name, "User-Agent") || str_is(x->headers[i].name, "user-agent"))
-            return str_starts(x->headers[i].value, STR("karpenter/"));
-    return false;
-}
-
-static void serve(void *ctx, struct exchange *x)
-{
-    struct claim_lab *l = ctx;
-
-    if (strcmp(x->method, "GET") != 0 && is_controller(x) && !str_contains(x->path, STR("/events")))
-        vec_push(&l->writes, ((struct lab_write){
-                                 .method = arena_strdup(l->a, arena_printf(l->a, "%s%c", x->method, 0)).p,
-                                 .path = arena_strdup(l->a, short_path(x->path)),
-                                 .body = x->body.n ? parse(l->a, x->body) : NULL,
-                             }));
-    kube_serve(l->b.kube, x);
-}
+#define CLASS "apiVersion: karpenter.kwok.sh/v1alpha1\nkind: KWOKNodeClass\nmetadata: {name: default}\n"
 
 /* ---- what the controllers need ---- */
 
 static void keep_line(void *ctx, str line)
 {
-    sb_str(&((struct claim_lab *)ctx)->log, line);
+    sb_str(ctx, line);
 }
 
 static int64_t now_ms(void *w)
@@ -72,22 +28,6 @@ static void report(void *ctx, enum object_kind kind, str ns, str name, const str
 
     (void)ns;
     sb_printf(&l->log, "feed: %s " STR_FMT ": %s\n", object_kind_name(kind), STR_ARG(name), e->msg);
-}
-
-static void count_call(void *ctx, const struct api_call *call)
-{
-    struct claim_lab *l = ctx;
-
-    control_metrics_call(l->c.metrics, call, world_now_ms(l->b.client));
-}
-
-static void make_client(struct claim_lab *l)
-{
-    l->config = kube_config_fixed(STR(BENCH_URL), STR("secret"), NULL);
-    l->registry = metrics_new();
-    l->c.metrics = control_metrics_new(l->registry, NULL);
-    l->c.api = api_new(l->b.client, l->config,
-                       &(struct api_options){.user_agent = "karpenter/test", .on_call = count_call, .ctx = l});
 }
 
 static void make_store(struct claim_lab *l)
@@ -104,149 +44,135 @@ static void make_store(struct claim_lab *l)
                                                 .on_error = report});
 }
 
-struct claim_lab *claim_lab_new(void)
+static void begin(struct claim_lab *l)
+{
+    l->c.world = l->far->world;
+    l->c.api = l->far->api;
+    fakecloud_move(l->cloud, l->far->world);
+    l->c.log = log_new(LOG_DEBUG, &(struct log_sink){&l->log, keep_line}, now_ms, l->far->world);
+    l->registry = metrics_new();
+    l->c.metrics = control_metrics_new(l->registry, NULL);
+    make_store(l);
+    l->c.manager = manager_new(l->far->world, l->c.log, l->registry);
+    l->c.recorder = recorder_new(l->c.api, STR("karpenter"), l->c.log);
+    l->claims = claims_new(&l->c);
+    feed_watch(l->c.feed, l->c.api);
+    for (int i = 0; i < 100 && !feed_listed(l->c.feed); i++)
+        far_run(l->far, 0.01);
+    check_true("all is listed", feed_listed(l->c.feed));
+    manager_start(l->c.manager);
+    far_run(l->far, 0.01);
+}
+
+static void end(struct claim_lab *l)
+{
+    feed_free(l->c.feed);
+    far_kill(l->far);
+    manager_free(l->c.manager);
+    recorder_free(l->c.recorder);
+    claims_free(l->claims);
+    store_free(l->c.store);
+    metrics_free(l->registry);
+    control_metrics_free(l->c.metrics);
+    log_free(l->c.log);
+}
+
+int claim_lab_setup(void **state)
 {
     struct claim_lab *l = xcalloc(1, sizeof(*l));
     struct err e = {0};
 
-    bench_init(&l->b, 1, &server_options, NULL);
-    l->a = l->b.a;
-    sim_mount(l->b.sim, BENCH_URL, l->b.server, serve, l);
-    sim_set_faults(l->b.sim, BENCH_URL, &(struct sim_faults){.delay_us = {1000, 3000}});
+    l->far = far_new(1);
+    l->a = l->far->a;
+    l->catalog = arena_new(0);
     l->options.cpu_milli = 1000;
-    l->c.world = l->b.client;
     l->c.options = &l->options;
     l->c.syms = syms_new();
-    const struct catalog *catalog = catalog_builtin(l->a, l->c.syms, STR("kwok"), &e);
+    const struct catalog *catalog = catalog_builtin(l->catalog, l->c.syms, STR("kwok"), &e);
     check_true("a catalogue", catalog != NULL);
-    l->cloud = fakecloud_new(l->b.client, l->c.syms, catalog);
+    l->cloud = fakecloud_new(l->far->world, l->c.syms, catalog);
     l->c.cloud = fakecloud_cloud(l->cloud);
-    l->c.log = log_new(LOG_DEBUG, &(struct log_sink){l, keep_line}, now_ms, l->b.client);
-    make_client(l);
-    make_store(l);
-    l->c.manager = manager_new(l->b.client, l->c.log, l->registry);
-    l->c.recorder = recorder_new(l->c.api, STR("karpenter"), l->c.log);
-    l->claims = claims_new(&l->c);
-    return l;
+    far_apply(l->far, CLASS);
+    begin(l);
+    *state = l;
+    return 0;
 }
 
-void claim_lab_free(struct claim_lab *l)
+int claim_lab_teardown(void **state)
 {
-    manager_stop(l->c.manager);
-    feed_free(l->c.feed);
-    sim_kill(l->b.client);
-    bench_run(&l->b, 10);
-    manager_free(l->c.manager);
-    claims_free(l->claims);
-    recorder_free(l->c.recorder);
-    store_free(l->c.store);
-    api_free(l->c.api);
+    struct claim_lab *l = *state;
+
+    end(l);
     fakecloud_free(l->cloud);
-    log_free(l->c.log);
-    metrics_free(l->registry);
-    control_metrics_free(l->c.metrics);
-    kube_config_free(l->config);
-    vec_fini(&l->writes);
-    sb_fini(&l->log);
-    bench_fini(&l->b);
+    far_free(l->far);
     syms_free(l->c.syms);
+    arena_free(l->catalog);
+    sb_fini(&l->log);
     free(l);
+    return 0;
 }
 
-void claim_lab_start(struct claim_lab *l)
+void claim_lab_restart(struct claim_lab *l)
 {
-    feed_watch(l->c.feed, l->c.api);
-    for (int i = 0; i < 100 && !feed_listed(l->c.feed); i++)
-        bench_run(&l->b, 20);
-    check_true("all is listed", feed_listed(l->c.feed));
-    manager_start(l->c.manager);
+    end(l);
+    far_start(l->far);
+    begin(l);
 }
 
-void claim_lab_run(struct claim_lab *l, double seconds)
+/* ---- for tests ---- */
+
+void claim_lab_join(struct claim_lab *l, const char *claim)
 {
-    bench_run(&l->b, (int64_t)(seconds * 1000));
-}
-
-/* ---- the test's own calls ---- */
-
-static const char *long_path(struct claim_lab *l, const char *path)
-{
-    bool ours = str_starts(str_c(path), STR("nodeclaims")) || str_starts(str_c(path), STR("nodepools"));
-    bool class = str_starts(str_c(path), STR("kwoknodeclasses"));
-
-    return arena_printf(l->a, "%s%s%c",
-                        ours    ? "/apis/karpenter.sh/v1/"
-                        : class ? "/apis/karpenter.kwok.sh/v1alpha1/"
-                                : "/api/v1/",
-                        path, 0)
-        .p;
-}
-
-int claim_lab_send(struct claim_lab *l, const char *method, const char *path, const struct tree *body)
-{
-    str text = body ? tree_text(l->a, body) : STR("");
-    const char *type = strcmp(method, "PATCH") == 0 ? "application/merge-patch+json" : "application/json";
-    const char *headers =
-        arena_printf(l->a, "Authorization: Bearer secret\nContent-Type: %s%c", type, 0).p;
-
-    return bench_call(&l->b, method, long_path(l, path), headers, arena_printf(l->a, STR_FMT "%c", STR_ARG(text), 0).p)
-        ->status;
-}
-
-int claim_lab_do(struct claim_lab *l, const char *method, const char *path, const char *yaml)
-{
-    return claim_lab_send(l, method, path, yaml ? tree_yaml(l->a, yaml) : NULL);
-}
-
-struct tree *claim_lab_get(struct claim_lab *l, const char *path)
-{
-    const struct stream *s = bench_call(&l->b, "GET", long_path(l, path), "Authorization: Bearer secret", "");
-
-    return s->status == 200 ? parse(l->a, sb_view(&s->body)) : NULL;
-}
-
-str claim_lab_condition(struct claim_lab *l, const char *path, const char *type)
-{
-    const struct tree *list = tree_at(claim_lab_get(l, path), "status", "conditions", NULL);
-
-    for (uint32_t i = 0; list && i < list->n; i++) {
-        const struct tree *c = &list->items[i];
-
-        if (str_is(tree_str(tree_get(c, "type")), type))
-            return arena_printf(l->a, STR_FMT " " STR_FMT ": " STR_FMT, STR_ARG(tree_str(tree_get(c, "status"))),
-                                STR_ARG(tree_str(tree_get(c, "reason"))), STR_ARG(tree_str(tree_get(c, "message"))));
-    }
-    return STR("");
-}
-
-void claim_lab_join(struct claim_lab *l, const char *claim, bool ready)
-{
-    str id = tree_str(tree_at(claim_lab_get(l, arena_printf(l->a, "nodeclaims/%s%c", claim, 0).p), "status", "providerID", NULL));
-    struct tree *node = fakecloud_node(l->cloud, l->a, id);
+    struct tree *node = fakecloud_node(l->cloud, l->a, fakecloud_machine_of(l->cloud, str_c(claim)));
 
     check_true("a machine", node != NULL);
-    check_i64("created", claim_lab_send(l, "POST", "nodes", node), 201);
-    check_i64("its size", claim_lab_send(l, "PATCH", arena_printf(l->a, "nodes/%s/status%c", claim, 0).p, node), 200);
-    claim_lab_set_ready(l, claim, ready);
+    tree_set_str(l->a, tree_path(l->a, node, "metadata", "annotations", NULL), "kwok.x-k8s.io/node", STR("fake"));
+    far_apply(l->far, arena_printf(l->a, STR_FMT "%c", STR_ARG(tree_text(l->a, node)), 0).p);
 }
 
-void claim_lab_set_ready(struct claim_lab *l, const char *node, bool ready)
+str claim_lab_cond(struct claim_lab *l, const char *claim, const char *type)
 {
-    const char *status = arena_printf(l->a, "{status: {conditions: [{type: Ready, status: '%s', reason: Kubelet, message: x, lastHeartbeatTime: '2026-01-01T00:00:00Z', lastTransitionTime: '2026-01-01T00:00:00Z'}]}}%c",
-                                      ready ? "True" : "False", 0)
-                             .p;
+    str text = far_condition(l->far, "nodeclaims", claim, type), head, tail;
 
-    check_i64("its condition", claim_lab_do(l, "PATCH", arena_printf(l->a, "nodes/%s/status%c", node, 0).p, status), 200);
+    (void)str_cut(text, ':', &head, &tail);
+    return head;
 }
 
-str claim_lab_events(struct claim_lab *l, const char *reason)
+static void print_fields(struct sb *b, const struct tree *line)
 {
-    const struct tree *items = tree_get(claim_lab_get(l, "events"), "items");
+    static const char *const common[] = {"time",      "level",          "logger",         "message",   "commit", "controller",
+                                         "namespace", "controllerKind", "controllerGroup", "reconcileID", "name"};
+
+    sb_str(b, tree_str(tree_get(line, "level")));
+    for (uint32_t i = 0; i < line->n; i++) {
+        size_t k = 0;
+
+        while (k < ARRAY_LEN(common) && !str_is(line->keys[i], common[k]))
+            k++;
+        if (k == ARRAY_LEN(common)) {
+            AUTO(arena) struct arena *a = arena_new(0);
+
+            sb_printf(b, " " STR_FMT "=" STR_FMT, STR_ARG(line->keys[i]), STR_ARG(tree_text(a, &line->items[i])));
+        }
+    }
+}
+
+str claim_lab_log(struct claim_lab *l, const char *message)
+{
+    str rest = sb_view(&l->log), text;
     struct sb b = {0};
 
-    for (uint32_t i = 0; items && i < items->n; i++)
-        if (str_is(tree_str(tree_get(&items->items[i], "reason")), reason))
-            sb_printf(&b, "%s" STR_FMT, b.n ? "\n" : "", STR_ARG(tree_str(tree_get(&items->items[i], "message"))));
+    while (rest.n) {
+        (void)str_cut(rest, '\n', &text, &rest);
+        if (!str_starts(text, STR("{")))
+            continue;
+        const struct tree *line = tree_yaml(l->a, arena_printf(l->a, STR_FMT "%c", STR_ARG(text), 0).p);
+        if (!str_is(tree_str(tree_get(line, "message")), message))
+            continue;
+        if (b.n)
+            sb_char(&b, '\n');
+        print_fields(&b, line);
+    }
     str s = sb_dup(&b, l->a);
     sb_fini(&b);
     return s;

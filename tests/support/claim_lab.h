@@ -1,48 +1,33 @@
-/* claim_lab - the controllers of NodeClaims and NodePools, a fake cloud and an embedded API server, in virtual time.
+/* claim_lab - the controllers of NodeClaims and NodePools with a fake cloud, and a simulated cluster at the far end (far.h).
  *
- * Objects are made and read over HTTP as anybody would. What the controllers write is kept in the order in which it reached the server.
+ * For cmocka_unit_test_setup_teardown(test, claim_lab_setup, claim_lab_teardown); *state is the lab. The manager runs, and the node class `default` is there.
  */
 #pragma once
 
 #include "control/claims.h"
-#include "control/feed.h"
 #include "control/metrics.h"
 #include "support/fakecloud.h"
-#include "support/kube_bench.h"
-
-struct lab_write {
-    const char *method;
-    str path; /* less /apis/karpenter.sh/v1/ or /api/v1/ */
-    struct tree *body; /* NULL: none */
-};
+#include "support/far.h"
 
 struct claim_lab {
-    struct kube_bench b;
-    struct kube_config *config;
-    struct arena *a;
-    struct fakecloud *cloud;
+    struct far *far;
+    struct arena *a;         /* of the test */
+    struct fakecloud *cloud; /* of kwok's types */
     struct metrics *registry;
+    struct arena *catalog;
     struct options options;
     struct control c;
     struct claims *claims;
     struct sb log;
-    VEC(struct lab_write) writes; /* of controllers, Events left out */
 };
 
-/* Catalogue: "kwok". The node class `default` is there. */
-struct claim_lab *claim_lab_new(void);
-void claim_lab_free(struct claim_lab *l);
+int claim_lab_setup(void **state);
+int claim_lab_teardown(void **state);
+/* The process dies and another one takes over, which knows what the API server and the cloud know. */
+void claim_lab_restart(struct claim_lab *l);
 
-void claim_lab_start(struct claim_lab *l); /* all watches are listed, the manager runs */
-void claim_lab_run(struct claim_lab *l, double seconds);
-/* path: "nodeclaims/c", "nodes/n/status". The answer's code; yaml NULL: no body. */
-int claim_lab_do(struct claim_lab *l, const char *method, const char *path, const char *yaml);
-int claim_lab_send(struct claim_lab *l, const char *method, const char *path, const struct tree *body);
-struct tree *claim_lab_get(struct claim_lab *l, const char *path); /* NULL: not there */
-/* "True Launched: " or "" */
-str claim_lab_condition(struct claim_lab *l, const char *path, const char *type);
-/* The Node of the claim's machine joins; ready or not. */
-void claim_lab_join(struct claim_lab *l, const char *claim, bool ready);
-void claim_lab_set_ready(struct claim_lab *l, const char *node, bool ready);
-/* Messages of Events with this reason, each on a line. */
-str claim_lab_events(struct claim_lab *l, const char *reason);
+/* The Node of the claim's machine joins, under the claim's name; its kubelet says that it is ready a second later. */
+void claim_lab_join(struct claim_lab *l, const char *claim);
+str claim_lab_cond(struct claim_lab *l, const char *claim, const char *type); /* of a NodeClaim: "True Launched" */
+/* Log lines with this message, each as its fields less those that every line has, with the level first. */
+str claim_lab_log(struct claim_lab *l, const char *message);

@@ -363,6 +363,11 @@ struct cloud *fakecloud_cloud(struct fakecloud *f)
     return &f->cloud;
 }
 
+void fakecloud_move(struct fakecloud *f, struct world *w)
+{
+    f->world = w;
+}
+
 void fakecloud_then(struct fakecloud *f, enum fake_call call, enum fake_outcome o, uint32_t n)
 {
     f->outcome[call] = o;

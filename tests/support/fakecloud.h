@@ -26,6 +26,8 @@ struct fakecloud *fakecloud_new(struct world *w, struct syms *t, const struct ca
 void fakecloud_free(struct fakecloud *f);
 struct cloud *fakecloud_cloud(struct fakecloud *f); /* the class is KWOKNodeClass of karpenter.kwok.sh */
 
+void fakecloud_move(struct fakecloud *f, struct world *w); /* asked from another process from now on */
+
 /* The next n calls end like this; those after are well. */
 void fakecloud_then(struct fakecloud *f, enum fake_call call, enum fake_outcome o, uint32_t n);
 void fakecloud_slow(struct fakecloud *f, enum fake_call call, int64_t us); /* each takes as long, from now on */

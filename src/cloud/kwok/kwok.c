@@ -37,6 +37,8 @@ struct kwok {
 };
 
 static const struct cloud_class classes[] = {{"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses"}};
+static const char *const node_labels[] = {"karpenter.kwok.sh/instance-cpu", "karpenter.kwok.sh/instance-family",
+                                          "karpenter.kwok.sh/instance-memory", "karpenter.kwok.sh/instance-size", NULL};
 static const struct repair_policy repairs[] = {{"Ready", "False", 10 * 60 * 1000},
                                                {"Ready", "Unknown", 10 * 60 * 1000}};
 
@@ -259,6 +261,7 @@ struct cloud *kwok_new(const struct kwok_options *o, struct err *e)
         .n_classes = ARRAY_LEN(classes),
         .repairs = repairs,
         .n_repairs = ARRAY_LEN(repairs),
+        .node_labels = node_labels,
         .create = kwok_create,
         .destroy = kwok_destroy,
         .get = kwok_get,

@@ -33,4 +33,5 @@ void bootstrap(struct kube *k)
 
     (void)ok;
     assert(ok); /* the text above is our own */
+    bootstrap_roles(k);
 }

@@ -28,6 +28,7 @@ void front_free(struct front *f)
     if (!f)
         return;
     watchers_fini(f);
+    log_readers_fini(f);
     tokens_fini(f);
     documents_fini(f);
     free(f);
@@ -106,12 +107,12 @@ static bool authenticate(struct request *r, struct status *st)
 
 bool refuse_method(struct request *r, struct status *st)
 {
-    return status_bad_request(r->a, st, 405, "the server does not allow this method on the requested resource");
+    return status_blank(r->a, st, 405, "the server does not allow this method on the requested resource");
 }
 
 bool refuse_path(struct request *r, struct status *st)
 {
-    return status_bad_request(r->a, st, 404, "the server could not find the requested resource");
+    return status_blank(r->a, st, 404, "the server could not find the requested resource");
 }
 
 bool request_is(const struct request *r, const char *method)
@@ -206,7 +207,7 @@ void front_serve(struct kube *k, struct exchange *x, const struct front_fault *f
         r.fault = *fault;
     if (!serve(&r, &st))
         reply_status(&r, &st);
-    vec_fini(&r.warnings);
+    vec_fini(&r.warnings.list);
 }
 
 void kube_serve(void *kube, struct exchange *x)

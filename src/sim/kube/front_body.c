@@ -5,10 +5,11 @@
 #include <strings.h>
 
 #include "data/edit.h"
+#include "data/json.h"
 #include "data/reader.h"
 #include "sim/kube/protobuf.h"
 
-#define SUMMARY 128u /* bytes of a body that an error shows */
+#define SUMMARY 30u /* bytes of a body that an error shows */
 
 enum body_format { BODY_JSON, BODY_YAML, BODY_PROTOBUF, BODY_UNKNOWN };
 
@@ -111,7 +112,12 @@ bool body_parse(struct request *r, str kind, struct tree **ret, struct status *s
         return true;
     what = summary(r->a, r->x->body);
     if (*ret)
-        why = arena_printf(r->a, "json: cannot unmarshal %s into an object", tree_kind_name((*ret)->kind));
+        why = arena_printf(r->a,
+                           "json: cannot unmarshal %s into Go value of type struct { APIVersion string "
+                           "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }",
+                           go_json_kind(*ret));
+    if (kind.n == 0)
+        return status_bad_request(r->a, st, 400, "couldn't get version/kind; json parse error: " STR_FMT, STR_ARG(why));
     return status_bad_request(r->a, st, 400,
                               "the object provided is unrecognized (must be of type " STR_FMT
                               "): couldn't get version/kind; json parse error: " STR_FMT " (" STR_FMT ")",
@@ -185,7 +191,7 @@ static bool check_custom(struct request *r, const struct tree *obj, const struct
         return status_bad_request(r->a, st, 400,
                                   "the object provided is unrecognized (must be of type " STR_FMT
                                   "): Object 'Kind' is missing in '" STR_FMT "' (" STR_FMT ")",
-                                  STR_ARG(k->name), STR_ARG(what), STR_ARG(what));
+                                  STR_ARG(k->name), STR_ARG(str_trim(r->x->body)), STR_ARG(what));
     }
     if (!str_eq(api_version, want))
         return status_bad_request(r->a, st, 400,
@@ -196,7 +202,7 @@ static bool check_custom(struct request *r, const struct tree *obj, const struct
         struct causes c = {.a = r->a};
         struct kind said = {.group = k->group, .name = name};
 
-        cause_invalid(&c, STR("kind"), json_of(r->a, name), "must be " STR_FMT, STR_ARG(k->name));
+        cause_invalid(&c, STR("kind"), json_quoted(r->a, name), "must be " STR_FMT, STR_ARG(k->name));
         (void)status_invalid(r->a, st, &said, tree_str(tree_at(obj, "metadata", "name", NULL)), &c);
         causes_fini(&c);
         return false;
@@ -282,8 +288,10 @@ bool body_patch(struct request *r, enum patch_kind how, struct tree **ret, struc
     if ((*ret)->kind == TREE_NULL)
         *ret = tree_new_map(r->a);
     if ((*ret)->kind != TREE_MAP)
-        return status_bad_request(r->a, st, 400, "error decoding patch: json: cannot unmarshal %s into %s",
-                                  tree_kind_name((*ret)->kind), tree_kind_name(TREE_MAP));
+        return status_bad_request(
+            r->a, st, 400,
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal %s into Go value of type map[string]interface {}",
+            go_json_kind(*ret));
 
     const struct kind *k = r->route.kind;
     bool scale = str_is(r->route.sub, "scale");

@@ -14,6 +14,7 @@
 #define ROUTE_MAX_SEGS 12u
 
 struct jw;
+struct log_reader;
 struct request;
 struct selector;
 struct watcher;
@@ -67,7 +68,7 @@ struct request {
     struct accept accept;
     const struct pair *query;
     uint32_t n_query;
-    __typeof__(*(struct write_options){0}.warnings) warnings;
+    struct warnings warnings;
     str next; /* metadata.continue of a Status */
 };
 
@@ -96,6 +97,7 @@ struct front {
     VEC(struct document) documents;
     uint64_t documents_version;
     struct watcher *watchers;
+    struct log_reader *log_readers;
 };
 
 char *front_strdup(str s); /* on the heap, terminated */
@@ -119,7 +121,6 @@ bool query_write(struct request *r, const char *options, bool apply, struct writ
 /* DeleteOptions: from the body (or a part of it), or from the query when body is NULL. */
 bool query_delete(struct request *r, const struct tree *body, struct delete_options *ret, struct write_options *ret_w,
                   struct status *st);
-str json_of(struct arena *a, str s); /* as a JSON string, for causes */
 /* true when there are no causes; else 'KIND.meta.k8s.io "" is invalid: …'. Frees the causes. */
 bool query_invalid(struct request *r, const char *kind, struct causes *c, struct status *st);
 
@@ -131,7 +132,7 @@ bool accept_wants_aggregated(const struct request *r); /* APIGroupDiscoveryList 
 
 /* ---- front_body.c ---- */
 
-/* A map, JSON or YAML. `kind` is for messages. */
+/* A map, JSON or YAML. `kind` is for messages; empty: options, which some bodies are. */
 bool body_parse(struct request *r, str kind, struct tree **ret, struct status *st);
 /* An object of the route's kind: apiVersion and kind are checked and filled in, the namespace set, the name compared. */
 bool body_object(struct request *r, struct tree **ret, struct status *st);
@@ -209,6 +210,7 @@ const struct virtual_kind *virtual_kind_at(uint32_t i); /* NULL at the end */
 bool token_user(struct front *f, struct arena *a, str token, struct user *ret);
 void tokens_fini(struct front *f);
 void watchers_fini(struct front *f);
+void log_readers_fini(struct front *f);
 void documents_fini(struct front *f);
 
 void discovery_paths(struct request *r, struct jw *w); /* of all groups but the core one */

@@ -103,7 +103,7 @@ static bool check_options(struct request *r, struct status *st)
     if (match.n && query_get(r, "continue").n)
         cause_forbidden(&c, field, "resourceVersionMatch is forbidden for continue");
     if (match.n && !str_is(match, "Exact") && !str_is(match, "NotOlderThan"))
-        cause_not_supported(&c, field, json_of(r->a, match), "supported values: \"Exact\", \"NotOlderThan\", \"\"");
+        cause_not_supported(&c, field, json_quoted(r->a, match), "supported values: \"Exact\", \"NotOlderThan\", \"\"");
     if (str_is(match, "Exact") && str_is(rv, "0"))
         cause_forbidden(&c, field, "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
     return query_invalid(r, "ListOptions", &c, st);

@@ -8,6 +8,7 @@ struct happened {
 };
 
 struct since {
+    const struct request *r;
     VEC(struct happened) events;
     bool dropped;
 };
@@ -15,11 +16,10 @@ struct since {
 static void on_event(void *ctx, enum watch_event type, const struct object *old, const struct object *obj)
 {
     struct since *s = ctx;
+    const struct kind *kind = s->r->route.kind;
 
-    if (old)
-        object_ref(old);
-    object_ref(obj);
-    vec_push(&s->events, (struct happened){type, old, obj});
+    vec_push(&s->events, (struct happened){type, old ? kube_object_as(s->r->kube, old, kind) : NULL,
+                                           kube_object_as(s->r->kube, obj, kind)});
 }
 
 static void on_dropped(void *ctx)
@@ -83,16 +83,14 @@ void past_now(struct request *r, struct past *ret)
 
     *ret = (struct past){.rv = l->rv};
     vec_reserve(&ret->list, l->n);
-    for (uint32_t i = 0; i < l->n; i++) {
-        object_ref(l->objects[i]);
-        vec_push(&ret->list, l->objects[i]);
-    }
+    for (uint32_t i = 0; i < l->n; i++)
+        vec_push(&ret->list, kube_object_as(r->kube, l->objects[i], r->route.kind));
     listing_free(l);
 }
 
 bool past_at(struct request *r, uint64_t rv, struct past *ret, struct status *st)
 {
-    struct since s = {0};
+    struct since s = {.r = r};
     struct watch *w;
 
     if (rv > kube_rv(r->kube))

@@ -83,17 +83,6 @@ bool query_invalid(struct request *r, const char *kind, struct causes *c, struct
     return ok;
 }
 
-str json_of(struct arena *a, str s)
-{
-    struct sb b = {0};
-    struct jw w = {.out = &b};
-
-    jw_str(&w, s);
-    str text = sb_dup(&b, a);
-    sb_fini(&b);
-    return text;
-}
-
 /* What managedFields calls a client that does not say: its User-Agent up to the first slash. */
 static str manager_of(const struct request *r)
 {
@@ -131,7 +120,7 @@ static void check_field_validation(struct request *r, struct causes *c, struct w
     else if (str_is(v, "Strict"))
         ret->fields = FIELDS_STRICT;
     else
-        cause_not_supported(c, STR("fieldValidation"), json_of(r->a, v),
+        cause_not_supported(c, STR("fieldValidation"), json_quoted(r->a, v),
                             "supported values: \"\", \"Ignore\", \"Strict\", \"Warn\"");
 }
 
@@ -163,7 +152,7 @@ static const char *check_propagation(struct request *r, struct causes *c, str v)
     for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (str_is(v, known[i]))
             return known[i];
-    cause_not_supported(c, STR("propagationPolicy"), json_of(r->a, v),
+    cause_not_supported(c, STR("propagationPolicy"), json_quoted(r->a, v),
                         "supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"");
     return NULL;
 }
@@ -192,7 +181,7 @@ static bool delete_from_body(struct request *r, const struct tree *body, struct 
         return status_bad_request(r->a, st, 400, "preconditions.resourceVersion must be a number");
     ret->rv = (uint64_t)n;
     if (policy.n && orphan)
-        cause_invalid(c, STR("propagationPolicy"), json_of(r->a, policy),
+        cause_invalid(c, STR("propagationPolicy"), json_quoted(r->a, policy),
                       "orphanDependents and deletionPropagation cannot be both set");
     else if (policy.n)
         ret->propagation = check_propagation(r, c, policy);

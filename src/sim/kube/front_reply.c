@@ -50,8 +50,8 @@ void reply_head(struct request *r, int code, const char *content_type, const str
         h[n++] = (struct http_header){STR("Content-Type"), str_c(content_type)};
     for (uint32_t i = 0; i < n_more; i++)
         h[n++] = more[i];
-    for (uint32_t i = 0; i < r->warnings.n && n < MAX_HEADERS; i++)
-        h[n++] = (struct http_header){STR("Warning"), warning_value(r->a, r->warnings.v[i])};
+    for (uint32_t i = 0; i < r->warnings.list.n && n < MAX_HEADERS; i++)
+        h[n++] = (struct http_header){STR("Warning"), warning_value(r->a, r->warnings.list.v[i])};
     reply_begin(r->x, code, h, n);
 }
 
@@ -234,7 +234,7 @@ void metadata_json(struct sb *out, const struct tree *obj)
     jw_end(&w);
 }
 
-bool reply_object(struct request *r, int code, const struct object *o, struct status *st)
+static bool reply_shown(struct request *r, int code, const struct object *o, struct status *st)
 {
     struct sb b = {0};
     struct grid g;
@@ -266,6 +266,15 @@ bool reply_object(struct request *r, int code, const struct object *o, struct st
     }
     reply_json(r, code, &b);
     return true;
+}
+
+bool reply_object(struct request *r, int code, const struct object *o, struct status *st)
+{
+    const struct object *shown = kube_object_as(r->kube, o, r->route.kind);
+    bool ok = reply_shown(r, code, shown, st);
+
+    object_unref(shown);
+    return ok;
 }
 
 void reply_tree(struct request *r, int code, const struct tree *t)

@@ -3,6 +3,7 @@
 #include "sim/kube/front_int.h"
 
 #include "data/edit.h"
+#include "data/json.h"
 #include "model/duration.h"
 
 #define AUTHN "authentication.k8s.io"
@@ -128,8 +129,8 @@ static bool access_review(struct request *r, struct status *st)
         return invalid(r, STR("spec.user"), STR("\"\""), "at least one of user or group must be specified", st);
     str ns = tree_str(tree_at(spec, "resourceAttributes", "namespace", NULL));
     if (r->route.virt->namespaced && !str_eq(ns, r->route.ns))
-        return invalid(r, STR("spec.resourceAttributes.namespace"), json_of(r->a, ns), "must match metadata.namespace",
-                       st);
+        return invalid(r, STR("spec.resourceAttributes.namespace"), json_quoted(r->a, ns),
+                       "must match metadata.namespace", st);
     return allow(r, t);
 }
 

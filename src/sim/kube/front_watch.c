@@ -189,12 +189,8 @@ static void write_bookmark(struct watcher *w, bool initial_end)
 /* ---- events ---- */
 
 /* With a selector, what begins to match appears and what no longer does is gone, whatever really happened. */
-static void on_event(void *ctx, enum watch_event type, const struct object *old, const struct object *obj)
+static void show_event(struct watcher *w, enum watch_event type, const struct object *old, const struct object *obj)
 {
-    struct watcher *w = ctx;
-
-    if (w->cut || w->ended || obj->rv <= w->after)
-        return;
     bool was = old && selector_matches_object(w->sel, old);
     bool is = type != WATCH_DELETED && selector_matches_object(w->sel, obj);
 
@@ -203,6 +199,20 @@ static void on_event(void *ctx, enum watch_event type, const struct object *old,
     else if (was)
         write_event(w, "DELETED", type == WATCH_DELETED ? obj : old, obj->rv);
     flush(w);
+}
+
+static void on_event(void *ctx, enum watch_event type, const struct object *old, const struct object *obj)
+{
+    struct watcher *w = ctx;
+    struct kube *k = w->front->kube;
+
+    if (w->cut || w->ended || obj->rv <= w->after)
+        return;
+    old = old ? kube_object_as(k, old, w->kind) : NULL;
+    obj = kube_object_as(k, obj, w->kind);
+    show_event(w, type, old, obj);
+    object_unref(old);
+    object_unref(obj);
     if (reply_queued(w->x) > w->allowance) {
         w->cut = true; /* not from in here: the store is telling its watches */
         timer_set(kube_world(w->front->kube), &w->timer, 0);
@@ -268,7 +278,7 @@ static bool check_match(struct request *r, struct status *st)
     if (send && !str_is(match, "NotOlderThan"))
         cause_forbidden(&c, field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
     if (send && match.n && !str_is(match, "NotOlderThan"))
-        cause_not_supported(&c, field, json_of(r->a, match), "supported values: \"NotOlderThan\"");
+        cause_not_supported(&c, field, json_quoted(r->a, match), "supported values: \"NotOlderThan\"");
     return query_invalid(r, "ListOptions", &c, st);
 }
 
@@ -326,8 +336,11 @@ static uint64_t send_initial(struct watcher *w, str ns)
     uint64_t rv = l->rv;
 
     for (uint32_t i = 0; i < l->n; i++) {
-        if (selector_matches_object(w->sel, l->objects[i]))
-            write_event(w, "ADDED", l->objects[i], l->objects[i]->rv);
+        const struct object *o = kube_object_as(w->front->kube, l->objects[i], w->kind);
+
+        if (selector_matches_object(w->sel, o))
+            write_event(w, "ADDED", o, o->rv);
+        object_unref(o);
         if (w->buf.n >= FLUSH)
             flush(w);
     }

@@ -58,11 +58,12 @@ static bool patch_kind_of(struct request *r, enum patch_kind *ret, struct status
         if (*ret != PATCH_STRATEGIC || !custom)
             return true;
     }
+    if (!custom)
+        return status_blank(r->a, st, 415, "415: Unsupported Media Type");
     return status_bad_request(
         r->a, st, 415,
         "the body of the request was in an unknown format - accepted media types include: "
-        "application/json-patch+json, application/merge-patch+json, %sapplication/apply-patch+yaml",
-        custom ? "" : "application/strategic-merge-patch+json, ");
+        "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml");
 }
 
 /* What is made must say its name; what is there already need not. */
@@ -107,9 +108,11 @@ static bool delete_body(struct request *r, struct tree **ret, struct status *st)
     *ret = NULL;
     if (r->x->body.n == 0)
         return true;
-    if (!body_parse(r, STR("DeleteOptions"), ret, st))
+    if (!body_parse(r, (str){0}, ret, st))
         return false;
     str kind = tree_str(tree_get(*ret, "kind")), version = tree_str(tree_get(*ret, "apiVersion"));
+    if (version.n == 0)
+        version = STR("meta.k8s.io/v1");
     if (kind.n && !str_is(kind, "DeleteOptions"))
         return status_bad_request(r->a, st, 400,
                                   "no kind \"" STR_FMT "\" is registered for version \"" STR_FMT

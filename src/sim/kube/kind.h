@@ -50,6 +50,13 @@ struct kind_columns {
     void (*cells)(struct arena *a, const struct tree *obj, int64_t now_ms, struct tree *ret_cells);
 };
 
+/* How objects of a kind become those of the kind that is stored in its place, and back. The stored kind's rules apply, but for
+ * validate(), which is that of the kind the client speaks of; it sees the stored shape. */
+struct kind_shape {
+    void (*to_stored)(struct arena *a, struct tree *obj);
+    void (*from_stored)(struct arena *a, struct tree *obj);
+};
+
 /* What a name must look like. */
 enum kind_naming {
     NAMES_SUBDOMAIN, /* DNS-1123 subdomain */
@@ -76,12 +83,20 @@ struct kind {
     const struct kind_columns *columns; /* NULL: name and age */
     const struct tree *crd_columns;     /* custom kinds: additionalPrinterColumns */
     const struct tree *crd;             /* custom kinds: the definition's spec */
+    const struct kind *shape_of;        /* its objects are those of this kind in another shape; NULL: it has its own */
+    const struct kind_shape *shape;     /* with shape_of */
     uint32_t ix;                        /* dense, never reused */
 };
+
+static inline const struct kind *kind_stored(const struct kind *k)
+{
+    return k->shape_of ? k->shape_of : k;
+}
 
 /* The rules and columns of built-in kinds; NULL when a kind has none. */
 const struct kind_rules *kind_rules_of(str group, str name);
 const struct kind_columns *kind_columns_of(str group, str name);
+extern const struct kind_shape shape_new_event; /* events.k8s.io */
 
 str kind_api_version(struct arena *a, const struct kind *k); /* "v1", "apps/v1" */
 str kind_resource(struct arena *a, const struct kind *k);    /* "pods", "deployments.apps": as in messages */

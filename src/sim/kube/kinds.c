@@ -58,6 +58,7 @@ static const struct {
     {"batch", "v1", "Job", "jobs", "", NSD | STAT | GEN | ALL},
     {"coordination.k8s.io", "v1", "Lease", "leases", "", NSD | RV | PUT},
     {"discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", "", NSD | GEN},
+    {"events.k8s.io", "v1", "Event", "events", "ev", NSD | PUT},
     {NETWORKING, "v1", "IngressClass", "ingressclasses", "", GEN},
     {NETWORKING, "v1", "Ingress", "ingresses", "ing", NSD | STAT | GEN},
     {NETWORKING, "v1", "NetworkPolicy", "networkpolicies", "netpol", NSD | GEN},
@@ -135,6 +136,9 @@ void kinds_init(struct kube *k)
     k->namespaces = kube_kind(k, STR(""), STR("Namespace"));
     k->pods = kube_kind(k, STR(""), STR("Pod"));
     k->events = kube_kind(k, STR(""), STR("Event"));
+    struct kind *new_events = k->kinds.v[kube_kind(k, STR("events.k8s.io"), STR("Event"))->ix];
+    new_events->shape_of = k->events;
+    new_events->shape = &shape_new_event;
     k->budgets = kube_kind(k, STR("policy"), STR("PodDisruptionBudget"));
     k->crds = kube_kind(k, STR("apiextensions.k8s.io"), STR("CustomResourceDefinition"));
 }

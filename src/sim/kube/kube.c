@@ -32,6 +32,7 @@ struct kube *kube_new(struct world *w, const struct kube_options *o)
     namespaces_init(k);
     crd_init(k);
     events_init(k);
+    logs_init(k);
     bootstrap(k);
     k->front = front_new(k);
     return k;
@@ -48,6 +49,7 @@ void kube_free(struct kube *k)
     work_free(k->namespaces_work);
     work_free(k->crds_work);
     events_fini(k);
+    logs_fini(k);
     store_fini(k);
     vec_fini(&k->subscribers);
     vec_fini(&k->kinds);
@@ -76,21 +78,6 @@ const struct kube_options *kube_settings(const struct kube *k)
 struct front *kube_front(const struct kube *k)
 {
     return k->front;
-}
-
-void kube_set_logs(struct kube *k, kube_log_fn fn, void *ctx)
-{
-    k->logs = fn;
-    k->logs_ctx = ctx;
-}
-
-bool kube_logs(struct kube *k, const struct object *pod, str container, bool follow, int64_t tail_lines,
-               struct exchange *x)
-{
-    if (!k->logs)
-        return false;
-    k->logs(k->logs_ctx, pod, container, follow, tail_lines, x);
-    return true;
 }
 
 /* ---- changes ---- */
@@ -141,7 +128,7 @@ void kube_commit(struct kube *k, const struct object *old, const struct object *
     k->rv = o->rv;
     if (old)
         object_ref(old);
-    store_keep(k, o);
+    table_put(k, o);
     watchlog_add(k, old ? WATCH_MODIFIED : WATCH_ADDED, old, o);
     tell(k, old, o);
     object_unref(old);
@@ -172,7 +159,7 @@ void kube_put_back(struct kube *k, const struct object *o)
         object_ref(old);
         store_drop(k, e);
     }
-    store_keep(k, o);
+    table_put(k, o);
     k->rv = MAX(k->rv, o->rv);
     watchlog_forget(k);
     tell(k, old, o);

@@ -16,6 +16,7 @@
 #include "sim/kube/status.h"
 
 struct kube;
+struct podlog;
 
 struct label {
     str key, value;
@@ -116,10 +117,20 @@ const struct tree *change_new(const struct change *c);
 void kube_event(struct kube *k, const struct object *about, const char *component, const char *type, const char *reason,
                 str message);
 
-/* Logs of a pod, for kubectl logs. The source answers with what it has and, with follow, goes on writing to the exchange. */
-typedef void (*kube_log_fn)(void *ctx, const struct object *pod, str container, bool follow, int64_t tail_lines,
-                            struct exchange *x);
-void kube_set_logs(struct kube *k, kube_log_fn fn, void *ctx);
+/* The log of a container, to be written to (podlog.h); container empty: the pod's first. NULL when there is no such pod or
+ * container. It ends with the container and goes with the pod: ask again for every piece of news. kube_each() and object_label()
+ * find pods by their labels. */
+struct podlog *kube_pod_log(struct kube *k, str ns, str name, str container);
+
+/* Whoever plays the kubelets. Without one no kubelet can be reached. */
+struct kube_kubelets {
+    void *ctx;
+    bool (*runs)(void *ctx, const struct object *pod); /* whether one answers for this pod */
+    /* What a kubelet has to say of a container into whose log nobody writes; status is an item of containerStatuses. More of the
+     * same when it is asked again later. */
+    void (*words)(void *ctx, const struct tree *container, const struct tree *status, struct podlog *out);
+};
+void kube_set_kubelets(struct kube *k, const struct kube_kubelets *p);
 
 /* Manifests (our CRD files, --data): every object of a YAML or JSON text, created or, when it exists, replaced. */
 bool kube_load(struct kube *k, const char *name, str text, struct err *e);

@@ -90,7 +90,7 @@ struct cursor {
 
 struct entry *store_find(const struct kube *k, const struct kind *kind, str ns, str name);
 struct entry *store_find_uid(const struct kube *k, str uid);
-void store_keep(struct kube *k, const struct object *o); /* takes the reference; replaces the revision there is */
+void table_put(struct kube *k, const struct object *o); /* takes the reference; replaces the revision there is */
 void store_drop(struct kube *k, struct entry *e);
 struct cursor store_from(const struct kube *k, const struct kind *kind, str ns); /* ns empty: from the start */
 const struct object *cursor_next(struct cursor *c);                              /* NULL at the end */
@@ -166,8 +166,8 @@ struct kube {
     struct event_book *event_book;
     VEC(struct custom_kind) custom_kinds;
 
-    kube_log_fn logs;
-    void *logs_ctx;
+    struct kube_kubelets kubelets;
+    struct lookup logs; /* struct pod_logs by uid */
 };
 
 struct front *front_new(struct kube *k);
@@ -211,6 +211,7 @@ struct write {
     struct kube *k;
     struct arena *a;
     const struct kind *kind;
+    const struct kind *asked; /* the shape in which the client speaks; NULL: that of the kind */
     const char *sub;
     struct tree *obj;
     const struct write_options *o; /* NULL: from inside, which is trusted not to invent fields */
@@ -228,6 +229,11 @@ bool write_update(struct write *w, const struct object *old);
 const struct object *write_revision(struct kube *k, struct arena *a, const struct object *old, struct tree *obj);
 /* Likewise, and the object goes if nothing holds it any more: after a change of finalizers. */
 void write_finalizers(struct kube *k, struct arena *a, const struct object *old, struct tree *obj);
+
+/* shape.c: turns an object of this kind into the shape in which it is stored; the answer is the kind that it then has. */
+const struct kind *shape_to_stored(struct arena *a, const struct kind *kind, struct tree *obj);
+/* A copy of an object's tree as this kind shows it. */
+struct tree *shape_tree(struct arena *a, const struct kind *as, const struct tree *stored);
 
 /* ---- removing (remove.c, gc.c, namespace.c) ---- */
 
@@ -252,7 +258,10 @@ void crd_init(struct kube *k);
 void crd_sync(struct kube *k, str name);
 void events_init(struct kube *k);
 void events_fini(struct kube *k);
+void logs_init(struct kube *k);
+void logs_fini(struct kube *k);
 void bootstrap(struct kube *k);
+void bootstrap_roles(struct kube *k);
 
 /* status.conditions by type: sets status, reason and message; lastTransitionTime moves when status changes. Empty reason and
  * message are left out. */

@@ -147,6 +147,7 @@ static void put_back(struct kube *k, struct arena *a, const struct kind *kind, s
     uint64_t rv = 0;
 
     (void)read_rv(obj, &rv);
+    kind = shape_to_stored(a, kind, obj);
     draft_write(&k->draft, a, kind, obj, rv, NULL);
     kube_put_back(k, draft_keep(&k->draft));
 }

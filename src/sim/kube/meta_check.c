@@ -77,32 +77,10 @@ static bool is_name_text(str s)
     "and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation "  \
     "is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 
-static str quoted(struct arena *a, str s)
-{
-    struct sb b = {0};
-    struct jw w = {.out = &b};
-
-    jw_str(&w, s);
-    str text = sb_dup(&b, a);
-    sb_fini(&b);
-    return text;
-}
-
-static str json_of(struct arena *a, const struct tree *t)
-{
-    struct sb b = {0};
-    struct jw w = {.out = &b};
-
-    jw_tree(&w, t);
-    str text = sb_dup(&b, a);
-    sb_fini(&b);
-    return text;
-}
-
 static void refuse(struct causes *out, str field, str value, const char *why)
 {
     if (out)
-        cause_invalid(out, field, quoted(out->a, value), "%s", why);
+        cause_invalid(out, field, json_quoted(out->a, value), "%s", why);
 }
 
 /* ---- keys and values ---- */
@@ -217,7 +195,7 @@ static str owners_shown(struct arena *a, const struct tree *owners)
 
     for (uint32_t i = 0; i < owners->n; i++)
         (void)tree_push(a, list, *owner_shown(a, &owners->items[i]));
-    return json_of(a, list);
+    return json_text(a, list);
 }
 
 static void check_owner(struct causes *out, const struct tree *o)
@@ -233,7 +211,7 @@ static void check_owner(struct causes *out, const struct tree *o)
         if (tree_str(tree_get(o, must[i])).n == 0)
             refuse(out, arena_printf(out->a, "metadata.ownerReferences.%s", must[i]), STR(""), "must not be empty");
     if (str_is(api, "v1") && str_is(tree_str(tree_get(o, "kind")), "Event"))
-        cause_invalid(out, STR("metadata.ownerReferences"), json_of(out->a, owner_shown(out->a, o)),
+        cause_invalid(out, STR("metadata.ownerReferences"), json_text(out->a, owner_shown(out->a, o)),
                       "/v1, Kind=Event is disallowed from being an owner");
 }
 
@@ -277,7 +255,8 @@ static void check_finalizers(struct causes *out, const struct kind *kind, const 
         foreground = foreground || str_is(name, "foregroundDeletion");
     }
     if (orphan && foreground)
-        cause_invalid(out, field, json_of(out->a, list), "finalizer orphan and foregroundDeletion cannot be both set");
+        cause_invalid(out, field, json_text(out->a, list),
+                      "finalizer orphan and foregroundDeletion cannot be both set");
     for (uint32_t i = 0; list && !kind->crd && i < list->n; i++) {
         str name = tree_str(&list->items[i]);
 
@@ -403,8 +382,8 @@ static void check_update(struct causes *out, const struct tree *meta, const stru
         const struct tree *now = tree_get(meta, fixed[i]);
 
         if (!same_value(now, tree_get(old, fixed[i])))
-            cause_invalid(out, arena_printf(out->a, "metadata.%s", fixed[i]), now ? json_of(out->a, now) : STR("null"),
-                          "field is immutable");
+            cause_invalid(out, arena_printf(out->a, "metadata.%s", fixed[i]),
+                          now ? json_text(out->a, now) : STR("null"), "field is immutable");
     }
     check_labels(out, tree_get(meta, "labels"));
     check_annotations(out, tree_get(meta, "annotations"));
@@ -452,20 +431,13 @@ static const struct {
     {"managedFields", MAPS},
 };
 
-static const char *json_word(const struct tree *t)
-{
-    static const char *const words[] = {"null", "bool", "number", "string", "array", "object"};
-
-    return words[t->kind];
-}
-
 static bool mismatch(struct arena *a, const struct kind *kind, const struct tree *t, const char *field,
                      const char *type, struct status *st)
 {
     return status_bad_request(a, st, 400,
                               STR_FMT " in version \"" STR_FMT "\" cannot be handled as a " STR_FMT
                                       ": json: cannot unmarshal %s into Go struct field ObjectMeta.%s%s%s of type %s",
-                              STR_ARG(kind->name), STR_ARG(kind->version), STR_ARG(kind->name), json_word(t),
+                              STR_ARG(kind->name), STR_ARG(kind->version), STR_ARG(kind->name), go_json_kind(t),
                               kind->crd ? "" : "metadata", field[0] && !kind->crd ? "." : "", field, type);
 }
 

@@ -95,25 +95,6 @@ const char *go_kind(const struct tree *t)
     return "";
 }
 
-const char *go_json_kind(const struct tree *t)
-{
-    switch (t->kind) {
-    case TREE_NULL:
-        return "null";
-    case TREE_BOOL:
-        return "bool";
-    case TREE_NUMBER:
-        return "number";
-    case TREE_STRING:
-        return "string";
-    case TREE_LIST:
-        return "array";
-    case TREE_MAP:
-        return "object";
-    }
-    return "";
-}
-
 bool refuse(struct arena *a, struct status *st, int code, const char *reason, const char *fmt, ...)
 {
     va_list ap;

@@ -12,8 +12,6 @@ void go_value(struct sb *out, const struct tree *t);
 str go_text(struct arena *a, const struct tree *t);
 /* What Go calls the value: "map", "slice", "string", "int64", "float64", "bool". */
 const char *go_kind(const struct tree *t);
-/* What Go's JSON decoder calls it in its errors: "object", "array", "string", "number", "bool". */
-const char *go_json_kind(const struct tree *t);
 
 /* Indexes of a map's members in the order of their keys; to be freed. */
 uint32_t *keys_in_order(const struct tree *map);

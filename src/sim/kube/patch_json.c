@@ -6,6 +6,7 @@
 #include "data/reader.h"
 #include "sim/kube/patch.h"
 #include "sim/kube/patch_impl.h"
+#include "sim/kube/status.h"
 
 #define MAX_OPERATIONS 10000u
 #define MAX_COPIED ((size_t)3 << 20) /* bytes that copies may add to an object */
@@ -270,6 +271,6 @@ bool patch_json(struct arena *a, struct tree *target, const struct tree *patch, 
         return false;
     for (uint32_t i = 0; i < patch->n; i++)
         if (!operate(&r, &patch->items[i]))
-            return refuse(a, st, 422, "Invalid", "the server rejected our request due to an error in our request");
+            return status_blank(a, st, 422, "the server rejected our request due to an error in our request");
     return true;
 }

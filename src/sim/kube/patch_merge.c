@@ -2,6 +2,7 @@
 #include "data/edit.h"
 #include "sim/kube/patch.h"
 #include "sim/kube/patch_impl.h"
+#include "sim/kube/status.h"
 
 static void merge(struct arena *a, struct tree *target, const struct tree *patch)
 {

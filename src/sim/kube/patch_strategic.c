@@ -11,6 +11,7 @@
 #include "sim/kube/patch.h"
 #include "sim/kube/patch_impl.h"
 #include "sim/kube/schema.h"
+#include "sim/kube/status.h"
 
 #define DIRECTIVE STR("$patch")
 #define RETAIN STR("$retainKeys")
@@ -187,8 +188,7 @@ static bool items_are_alike(struct smp *m, const struct tree *had, const struct 
                               STR_ARG(x), STR_ARG(y));
             }
             if (item->kind == TREE_LIST)
-                return refuse(m->a, m->st, 422, "Invalid",
-                              "the server rejected our request due to an error in our request");
+                return status_blank(m->a, m->st, 422, "the server rejected our request due to an error in our request");
         }
     *ret_maps = first->kind == TREE_MAP;
     return true;

@@ -145,6 +145,8 @@ bool kube_patch(struct kube *k, struct arena *a, const struct kind *kind, str ns
     if (scale)
         return patch_scale(&p, old, ret);
     struct tree *live = kube_tree(a, old);
+    if (kind->shape_of)
+        kind->shape->from_stored(a, live);
     if (!patch_tree(&p, &live) || !same_identity(&p, live))
         return false;
     return write_update(&(struct write){.k = k,

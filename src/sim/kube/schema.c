@@ -2,7 +2,6 @@
 #include "sim/kube/schema.h"
 
 #include "data/edit.h"
-#include "data/json.h"
 #include "sim/kube/schema_impl.h"
 
 struct schema *schema_new(struct arena *a, enum schema_type type)
@@ -117,15 +116,4 @@ const struct tree *schema_counterpart(const struct schema *list, const struct tr
         if (schema_same_keys(list, &old->items[i], item))
             return &old->items[i];
     return NULL;
-}
-
-str json_text(struct arena *a, const struct tree *t)
-{
-    struct sb b = {0};
-    struct jw w = {.out = &b};
-
-    jw_tree(&w, t);
-    str s = sb_dup(&b, a);
-    sb_fini(&b);
-    return s;
 }

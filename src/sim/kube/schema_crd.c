@@ -2,6 +2,7 @@
 #include "base/regex.h"
 #include "base/vec.h"
 #include "data/edit.h"
+#include "data/json.h"
 #include "model/cel.h"
 #include "sim/kube/schema_impl.h"
 #include "sim/kube/status.h"

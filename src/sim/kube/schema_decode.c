@@ -7,6 +7,7 @@
 
 #include "model/duration.h"
 #include "sim/kube/schema_impl.h"
+#include "sim/kube/status.h"
 
 struct decoder {
     struct sb path;
@@ -25,16 +26,6 @@ static str last_parts(str name, int parts)
     while (at > 0 && (name.p[at - 1] != '.' || --parts > 0))
         at--;
     return str_sub(name, at, name.n);
-}
-
-static const char *json_kind(const struct tree *t)
-{
-    static const char *const names[] = {
-        [TREE_NULL] = "null",     [TREE_BOOL] = "bool",  [TREE_NUMBER] = "number",
-        [TREE_STRING] = "string", [TREE_LIST] = "array", [TREE_MAP] = "object",
-    };
-
-    return names[t->kind];
 }
 
 /* ---- names of types ---- */
@@ -82,7 +73,7 @@ static void mismatch(struct decoder *d, const struct schema *s, str go, const st
     d->noted = true;
     (void)err_set(d->e, ERR_INVALID,
                   "json: cannot unmarshal %s%s%.*s into Go struct field " STR_FMT "." STR_FMT " of type %s",
-                  json_kind(t), with_number ? " " : "", with_number ? (int)MIN(t->text.n, (size_t)60) : 0, t->text.p,
+                  go_json_kind(t), with_number ? " " : "", with_number ? (int)MIN(t->text.n, (size_t)60) : 0, t->text.p,
                   STR_ARG(d->in), STR_ARG(sb_view(&d->path)), sb_cstr(&type));
     sb_fini(&type);
 }

@@ -20,8 +20,6 @@ bool schema_same_keys(const struct schema *list, const struct tree *a, const str
 /* The member of an old list that a new member continues: by keys, in lists that are maps. NULL: none. */
 const struct tree *schema_counterpart(const struct schema *list, const struct tree *old, const struct tree *item);
 
-str json_text(struct arena *a, const struct tree *t); /* compact */
-
 /* Whether a text is of a format that the server checks; unknown formats take anything. */
 bool schema_format_ok(str format, str text);
 

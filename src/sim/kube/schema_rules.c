@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 #include "data/edit.h"
+#include "data/json.h"
 #include "model/cel.h"
 #include "model/duration.h"
 #include "sim/kube/schema_impl.h"

@@ -6,6 +6,7 @@
 #include "base/regex.h"
 #include "base/utf8.h"
 #include "data/edit.h"
+#include "data/json.h"
 #include "sim/kube/schema_impl.h"
 #include "sim/kube/status.h"
 

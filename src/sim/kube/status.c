@@ -196,6 +196,17 @@ bool status_bad_request(struct arena *a, struct status *st, int code, const char
     return fail(st, NULL, (str){0}, code, reason_of(code), message);
 }
 
+bool status_blank(struct arena *a, struct status *st, int code, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)fail(st, NULL, (str){0}, code, reason_of(code), vformat(a, fmt, ap));
+    va_end(ap);
+    st->blank = true;
+    return false;
+}
+
 bool status_forbidden(struct arena *a, struct status *st, const struct kind *k, str name, const char *fmt, ...)
 {
     va_list ap;
@@ -237,9 +248,19 @@ bool status_internal(struct arena *a, struct status *st, const char *message)
     return fail(st, NULL, (str){0}, 500, "InternalError", arena_strdup(a, str_c(message)));
 }
 
+const char *go_json_kind(const struct tree *t)
+{
+    static const char *const names[] = {
+        [TREE_NULL] = "null",     [TREE_BOOL] = "bool",  [TREE_NUMBER] = "number",
+        [TREE_STRING] = "string", [TREE_LIST] = "array", [TREE_MAP] = "object",
+    };
+
+    return names[t->kind];
+}
+
 static void details(struct jw *w, const struct status *st)
 {
-    if (!st->name.n && !st->kind.n && !st->uid.n && !st->n_causes && !st->retry_after_s)
+    if (!st->name.n && !st->kind.n && !st->uid.n && !st->n_causes && !st->retry_after_s && !st->blank)
         return;
     jw_key(w, "details");
     jw_map(w);

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 
 struct kind;
+struct tree;
 
 /* One thing wrong with an object. */
 struct cause {
@@ -40,6 +41,7 @@ struct status {
     const struct cause *causes;
     uint32_t n_causes;
     int retry_after_s;
+    bool blank; /* details are there even when they say nothing */
 };
 
 /* All fill *st and return false. The message is built in the arena. */
@@ -50,6 +52,8 @@ bool status_invalid(struct arena *a, struct status *st, const struct kind *k, st
 PRINTF(4, 5)
 bool status_bad_request(struct arena *a, struct status *st, int code, const char *fmt,
                         ...); /* 400, 405, 406, 413, 415 … */
+/* The same with empty details: what a server says that knows no more than that it is so. */
+PRINTF(4, 5) bool status_blank(struct arena *a, struct status *st, int code, const char *fmt, ...);
 PRINTF(5, 6)
 bool status_forbidden(struct arena *a, struct status *st, const struct kind *k, str name, const char *fmt, ...);
 bool status_gone(struct arena *a, struct status *st, const char *message); /* 410 Expired */
@@ -57,5 +61,8 @@ bool status_gone(struct arena *a, struct status *st, const char *message); /* 41
 bool status_too_large_rv(struct arena *a, struct status *st, uint64_t rv, uint64_t now);
 bool status_too_many(struct arena *a, struct status *st, int retry_after_s, const char *message);
 bool status_internal(struct arena *a, struct status *st, const char *message);
+
+/* What Go's JSON decoder calls it in its errors: "object", "array", "string", "number", "bool". */
+const char *go_json_kind(const struct tree *t);
 
 void status_json(struct sb *out, const struct status *st); /* {"kind":"Status","apiVersion":"v1",…} */

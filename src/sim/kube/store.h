@@ -33,14 +33,24 @@ bool kube_watch(struct kube *k, struct arena *a, const struct kind *kind, str ns
                 void *ctx, void (*on_dropped)(void *ctx), struct watch **ret, struct status *st);
 void kube_unwatch(struct watch *w); /* not after on_dropped */
 
+/* ---- other shapes ---- */
+
+/* The object as this kind shows it, referenced: itself, or, for a kind that is another shape of its kind, a revision of its own. */
+const struct object *kube_object_as(struct kube *k, const struct object *o, const struct kind *as);
+
 /* ---- writes with everything that HTTP adds ---- */
+
+/* Sentences for the client that go with an answer. */
+struct warnings {
+    VEC(str) list; /* on the heap: vec_fini() */
+};
 
 struct write_options {
     str manager; /* field manager; empty: managedFields are left alone */
     str user;
     bool dry_run;
     enum { FIELDS_IGNORE, FIELDS_WARN, FIELDS_STRICT } fields; /* unknown and repeated fields */
-    VEC(str) * warnings; /* FIELDS_WARN: one sentence each; in the arena; may be NULL */
+    struct warnings *warnings; /* FIELDS_WARN: one sentence each; in the arena; may be NULL */
 };
 
 bool kube_create_as(struct kube *k, struct arena *a, const struct kind *kind, struct tree *obj,
@@ -81,6 +91,13 @@ uint64_t kube_kinds_version(
 const struct kube_options *kube_settings(const struct kube *k);
 struct front;
 struct front *kube_front(const struct kube *k); /* made with the server, freed with it */
-/* Hands the exchange to whoever has the logs (kube_set_logs()); false: nobody does, and the exchange is the caller's still. */
-bool kube_logs(struct kube *k, const struct object *pod, str container, bool follow, int64_t tail_lines,
-               struct exchange *x);
+
+/* ---- logs ---- */
+
+/* A container of a pod, of whichever sort, and what the pod's status says of it; NULL: nothing. */
+const struct tree *pod_container(const struct tree *pod, str container);
+const struct tree *pod_container_status(const struct tree *pod, str container);
+bool kube_pod_runs(const struct kube *k, const struct object *pod); /* a kubelet answers for it */
+/* The log of a container for a reader, with a reference; `follow`: more may come. */
+struct podlog *kube_read_log(struct kube *k, const struct object *pod, const struct tree *t, str container,
+                             bool follow);

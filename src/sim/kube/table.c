@@ -168,7 +168,7 @@ const struct object *cursor_next(struct cursor *c)
 
 /* ---- changes ---- */
 
-void store_keep(struct kube *k, const struct object *o)
+void table_put(struct kube *k, const struct object *o)
 {
     struct entry *e = store_find(k, o->kind, o->ns, o->name);
 
@@ -227,7 +227,7 @@ void store_fini(struct kube *k)
 
 const struct object *kube_get(struct kube *k, const struct kind *kind, str ns, str name)
 {
-    const struct entry *e = store_find(k, kind, ns, name);
+    const struct entry *e = store_find(k, kind_stored(kind), ns, name);
 
     return e ? e->now : NULL;
 }
@@ -257,7 +257,7 @@ uint32_t kube_count(const struct kube *k, const struct kind *kind)
 struct listing *listing_new(struct kube *k, const struct kind *kind, str ns)
 {
     struct listing *l = xcalloc(1, sizeof(*l));
-    struct cursor c = store_from(k, kind, ns);
+    struct cursor c = store_from(k, kind_stored(kind), ns);
     const struct object *o;
     VEC(const struct object *) all = {0};
 

@@ -170,7 +170,8 @@ bool kube_watch(struct kube *k, struct arena *a, const struct kind *kind, str ns
     char *name = (char *)(w + 1);
     if (ns.n)
         memcpy(name, ns.p, ns.n);
-    *w = (struct watch){.k = k, .kind = kind, .ns = {name, ns.n}, .fn = fn, .ctx = ctx, .on_dropped = on_dropped};
+    *w = (struct watch){
+        .k = k, .kind = kind_stored(kind), .ns = {name, ns.n}, .fn = fn, .ctx = ctx, .on_dropped = on_dropped};
     w->prev = l->last_watch;
     *(w->prev ? &w->prev->next : &l->watches) = w;
     l->last_watch = w;

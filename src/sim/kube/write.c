@@ -74,7 +74,7 @@ static bool known_fields(struct write *w)
         ok = refuse_decoding(w, arena_printf(w->a, "strict decoding error: " STR_FMT, STR_ARG(joined(w->a, &unknown))));
     else if (w->o->fields == FIELDS_WARN && w->o->warnings)
         for (uint32_t i = 0; i < unknown.list.n; i++)
-            vec_push(w->o->warnings, unknown.list.v[i].message);
+            vec_push(&w->o->warnings->list, unknown.list.v[i].message);
     causes_fini(&unknown);
     return ok;
 }
@@ -101,6 +101,18 @@ static bool decode(struct write *w)
     if (!w->kind->crd && !schema_decodes(w->kind->schema, w->obj, &e))
         return refuse_decoding(w, arena_strdup(w->a, str_c(e.msg)));
     return true;
+}
+
+/* From here on the object is in the shape in which it is stored. */
+static void take_stored_shape(struct write *w)
+{
+    w->asked = w->kind->shape_of ? w->kind : NULL;
+    w->kind = shape_to_stored(w->a, w->kind, w->obj);
+}
+
+static const struct kind *asked(const struct write *w)
+{
+    return w->asked ? w->asked : w->kind;
 }
 
 static void set_defaults(struct write *w)
@@ -150,7 +162,7 @@ static struct rule_context rule_context(struct write *w)
 {
     return (struct rule_context){.a = w->a,
                                  .kube = w->k,
-                                 .kind = w->kind,
+                                 .kind = asked(w),
                                  .sub = w->sub,
                                  .user = w->o ? w->o->user : (str){0},
                                  .now_ms = world_now_ms(w->k->world)};
@@ -186,8 +198,8 @@ static bool validate(struct write *w, const struct tree *old)
         schema_validate(w->a, w->kind->schema, w->obj, old, &c);
     if (w->kind->crd && w->kind->has_scale)
         scale_validate(&c, w->kind, w->obj);
-    if (w->kind->rules && w->kind->rules->validate)
-        w->kind->rules->validate(&rc, w->obj, old, &c);
+    if (rc.kind->rules && rc.kind->rules->validate)
+        rc.kind->rules->validate(&rc, w->obj, old, &c);
     if (c.list.n)
         ok = status_invalid(w->a, w->st, w->kind, name_of(w), &c);
     causes_fini(&c);
@@ -206,12 +218,16 @@ static void manage(struct write *w, struct tree *meant, const struct tree *old)
 {
     struct apply_options o = {.manager = w->o->manager,
                               .subresource = str_c(w->sub ? w->sub : ""),
-                              .api_version = kind_api_version(w->a, w->kind),
+                              .api_version = kind_api_version(w->a, asked(w)),
                               .kind = w->kind->name,
                               .has_status = w->kind->has_status,
                               .now_ms = world_now_ms(w->k->world)};
 
-    managed_after_update(w->a, w->kind->schema, old, meant, &o);
+    if (w->asked) {
+        meant = shape_tree(w->a, w->asked, meant);
+        old = old ? shape_tree(w->a, w->asked, old) : NULL;
+    }
+    managed_after_update(w->a, asked(w)->schema, old, meant, &o);
     const struct tree *managed = tree_at(meant, "metadata", "managedFields", NULL);
     (void)tree_drop(meta_of(w), STR("managedFields"));
     if (managed)
@@ -250,6 +266,7 @@ bool write_create(struct write *w)
 
     if (!decode(w) || !create_rv(w))
         return false;
+    take_stored_shape(w);
     set_defaults(w);
     meta_create(k, w->a, w->kind, meta_of(w));
     if (!namespace_is_open(w))
@@ -262,7 +279,7 @@ bool write_create(struct write *w)
         return false;
     str ns = tree_str(tree_get(meta_of(w), "namespace"));
     if (store_find(k, w->kind, ns, name_of(w)))
-        return status_exists(w->a, w->st, w->kind, name_of(w));
+        return status_exists(w->a, w->st, asked(w), name_of(w));
     if (meant)
         manage(w, meant, NULL);
     draft_write(&k->draft, w->a, w->kind, w->obj, is_dry(w) ? 0 : kube_next_rv(k), NULL);
@@ -429,6 +446,7 @@ bool write_update(struct write *w, const struct object *old)
 
     if (!decode(w) || !is_current(w, old))
         return false;
+    take_stored_shape(w);
     object_ref(old);
     merge_parts(w, old_tree);
     if (w->o || !w->sub) /* from inside, a status is whole and the rest is as it was: half the cost of such a write */

@@ -1,5 +1,7 @@
 #include "data/reader.h"
 
+#include "data/edit.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -489,6 +491,56 @@ static void whole_inputs(void **state)
     sb_fini(&out);
 }
 
+/* Bytes off the wire: the same trees, the same refusals. */
+static void in_place(void **state)
+{
+    static const struct {
+        const char *name, *text, *err;
+    } cases[] = {
+        {"a map", "{\"a\":[1,2.50,true,null,{}],\"b\":\"x\\u00e4\\n\"}", ""},
+        {"white space around", " \n {} \n", ""},
+        {"a scalar", "7", ""},
+        {"nothing", "", "t:1:1: no value, the input is empty"},
+        {"two", "{} {}", "t:1:4: character that is not allowed here"},
+        {"a key twice", "{\"a\":1,\"a\":2}", "t:1:8: key \"a\" appears twice"},
+        {"half", "{\"a\":", "t:1:6: the input ends in the middle of a value"},
+        {"not UTF-8", "\"\xff\"", "t:1:2: not UTF-8"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(arena) struct arena *a = arena_new(0);
+        char bytes[128] = "";
+        const struct tree *want;
+        struct tree *got;
+        struct err e = {0}, other;
+
+        memcpy(bytes, cases[i].text, strlen(cases[i].text));
+        bool ok = tree_read_json(a, "t", bytes, strlen(cases[i].text), &got, &e);
+        check_str(cases[i].name, str_c(e.msg), cases[i].err);
+        check_true(cases[i].name, ok == tree_parse_json(a, "t", str_c(cases[i].text), &want, &other));
+        check_true(cases[i].name, !ok || tree_equal(got, want));
+    }
+}
+
+static void in_place_depth(void **state)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+    char bytes[2 * READER_MAX_DEPTH + 2 + READER_PAD];
+    struct tree *t;
+    struct err e;
+
+    (void)state;
+    for (unsigned more = 0; more < 2; more++) {
+        size_t n = READER_MAX_DEPTH + more;
+
+        memset(bytes, '[', n);
+        memset(bytes + n, ']', n);
+        check_true("a hundred levels and no more", tree_read_json(a, "t", bytes, 2 * n, &t, &e) == !more);
+    }
+    check_str("said so", str_c(e.msg), "t:1:1: more than 100 levels deep");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,6 +556,8 @@ int main(void)
         cmocka_unit_test(an_error_is_final),
         cmocka_unit_test(files),
         cmocka_unit_test(whole_inputs),
+        cmocka_unit_test(in_place),
+        cmocka_unit_test(in_place_depth),
     };
 
     return cmocka_run_group_tests_name("data/reader", tests, NULL, NULL);

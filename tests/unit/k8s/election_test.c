@@ -77,6 +77,7 @@ static void replica_start(struct duel *d, uint32_t i)
     r->election = election_new(r->api, &o);
 }
 
+/* The election itself may be gone. */
 static void replica_end(struct duel *d, uint32_t i)
 {
     struct replica *r = &d->r[i];
@@ -87,6 +88,7 @@ static void replica_end(struct duel *d, uint32_t i)
     api_free(r->api);
     kube_config_free(r->config);
     r->election = NULL;
+    r->api = NULL;
 }
 
 static bool leads(const struct duel *d, uint32_t i)
@@ -115,7 +117,7 @@ static void duel_init(struct duel *d, uint64_t seed)
 static void duel_fini(struct duel *d)
 {
     for (uint32_t i = 0; i < 2; i++)
-        if (d->r[i].election)
+        if (d->r[i].api)
             replica_end(d, i);
     bench_fini(&d->b);
 }
@@ -257,10 +259,22 @@ static void resigned(void **state)
     check_str("for a second", lease_field(&d, "leaseDurationSeconds"), "1");
     run_s(&d, 5);
     check_true("taken at the next try", leads(&d, 1));
-    fiber_go(d.r[1].world, "resign", resign, &d.r[1]);
-    fiber_go(d.r[0].world, "resign", resign, &d.r[0]);
+    election_free(d.r[0].election); /* in a world that goes on */
+    d.r[0].election = NULL;
+    run_s(&d, 5);
+    d.r[0].election = election_new(d.r[0].api, &(struct election_options){.name = STR("other"),
+                                                                          .ns = STR("default"),
+                                                                          .identity = STR("a"),
+                                                                          .ctx = &d.r[0],
+                                                                          .on_lead = on_lead,
+                                                                          .on_lost = on_lost});
+    election_free(d.r[0].election); /* before its first try */
+    d.r[0].election = NULL;
     run_s(&d, 1);
-    check_true("twice is fine", !leads(&d, 0) && !leads(&d, 1));
+    fiber_go(d.r[1].world, "resign", resign, &d.r[1]);
+    fiber_go(d.r[1].world, "resign", resign, &d.r[1]);
+    run_s(&d, 1);
+    check_true("twice is fine", d.r[1].resigned && !leads(&d, 1));
     duel_fini(&d);
 }
 

@@ -218,6 +218,7 @@ static void find_kinds(struct cluster *c)
         {&k->job, "batch", "Job"},
         {&k->cron_job, "batch", "CronJob"},
         {&k->budget, "policy", "PodDisruptionBudget"},
+        {&k->cluster_role, "rbac.authorization.k8s.io", "ClusterRole"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
@@ -243,6 +244,7 @@ struct cluster *cluster_new(struct kube *k, const struct cluster_options *o)
     find_kinds(c);
     c->pods = pods_new(c); /* first: the others look pods up when they are told of changes */
     c->accounts = accounts_new(c);
+    c->roles = roles_new(c);
     c->nodelife = nodelife_new(c);
     c->kubelets = kubelets_new(c);
     c->podgc = podgc_new(c);
@@ -276,6 +278,7 @@ void cluster_free(struct cluster *c)
     podgc_free(c->podgc);
     kubelets_free(c->kubelets);
     nodelife_free(c->nodelife);
+    roles_free(c->roles);
     accounts_free(c->accounts);
     pods_free(c->pods);
     for (uint32_t i = 0; i < c->sights.n; i++)

@@ -302,6 +302,7 @@ struct kubelets *kubelets_new(struct cluster *c)
     k->nodes = work_new(c->w, "kubelet-nodes", on_work, k);
     see(c, c->kinds.node, on_node, k);
     pod_runs_init(k);
+    kubelet_logs_init(k);
     return k;
 }
 
@@ -309,6 +310,7 @@ void kubelets_free(struct kubelets *k)
 {
     if (!k)
         return;
+    kubelet_logs_fini(k);
     pod_runs_fini(k);
     for (uint32_t i = 0; i < k->list.n; i++)
         kubelet_free(k->list.v[i]);

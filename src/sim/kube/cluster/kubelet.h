@@ -1,4 +1,5 @@
-/* kubelet - one simulated machine, and how its two halves meet: kubelet.c is the node, kubelet_pods.c its pods. */
+/* kubelet - one simulated machine, and how its two halves meet: kubelet.c is the node, kubelet_pods.c its pods,
+ * kubelet_logs.c what they have said. */
 #pragma once
 
 #include "sim/kube/cluster/parts.h"
@@ -33,6 +34,9 @@ struct kubelets {
 };
 
 struct kubelet *kubelet_of_pod(const struct kubelets *k, const struct pod_entry *e); /* NULL: nobody runs it */
+
+void kubelet_logs_init(struct kubelets *k);
+void kubelet_logs_fini(struct kubelets *k);
 
 void pod_runs_init(struct kubelets *k);
 void pod_runs_fini(struct kubelets *k);

@@ -14,7 +14,7 @@
 struct kinds {
     const struct kind *namespace_, *service_account, *config_map, *pod, *node, *lease, *claim, *volume;
     const struct kind *storage_class, *csi_node, *attachment, *deployment, *replica_set, *stateful_set, *daemon_set;
-    const struct kind *revision, *job, *cron_job, *budget;
+    const struct kind *revision, *job, *cron_job, *budget, *cluster_role;
 };
 
 struct cluster {
@@ -32,6 +32,7 @@ struct cluster {
     struct nodelife *nodelife;
     struct podgc *podgc;
     struct accounts *accounts;
+    struct roles *roles;
     struct volumes *volumes;
     struct scheduler *scheduler;
     struct deployments *deployments;
@@ -94,6 +95,8 @@ struct podgc *podgc_new(struct cluster *c);
 void podgc_free(struct podgc *p);
 struct accounts *accounts_new(struct cluster *c);
 void accounts_free(struct accounts *p);
+struct roles *roles_new(struct cluster *c);
+void roles_free(struct roles *p);
 struct volumes *volumes_new(struct cluster *c);
 void volumes_free(struct volumes *p);
 struct scheduler *scheduler_new(struct cluster *c);

@@ -16,56 +16,42 @@ static const struct column deployment_columns[] = {
     {"Ready", "string", "", "Pods that are ready, of those wanted", 0},
     {"Up-to-date", "string", "", "Pods of the newest template", 0},
     {"Available", "string", "", "Pods that have been ready for long enough", 0},
-    COLUMN_AGE,
-    COLUMN_CONTAINERS,
-    COLUMN_IMAGES,
-    COLUMN_SELECTOR,
+    COLUMNS_OF_PODS,
 };
 
 static void deployment_cells(struct arena *a, const struct tree *obj, int64_t now_ms, struct tree *ret_cells)
 {
     CELLS;
-    const struct tree *spec = tree_get(obj, "spec"), *status = tree_get(obj, "status");
+    const struct tree *status = tree_get(obj, "status");
 
     cell_name(c, obj);
     cell_ready(c, obj);
     cell_count(c, tree_get(status, "updatedReplicas"));
     cell_count(c, tree_get(status, "availableReplicas"));
-    cell_age(c, obj);
-    cell_containers(c, tree_at(spec, "template", "spec", NULL));
-    cell_selector(c, tree_get(spec, "selector"));
+    cell_of_pods(c, obj);
 }
 
 KIND_COLUMNS(deployment);
 
-/* Of ReplicationControllers too, whose selector is a map of labels. */
+/* Of ReplicationControllers too. */
 static const struct column replica_set_columns[] = {
     COLUMN_NAME,
     {"Desired", "integer", "", "Pods wanted", 0},
     {"Current", "integer", "", "Pods there are", 0},
     {"Ready", "integer", "", "Pods that are ready", 0},
-    COLUMN_AGE,
-    COLUMN_CONTAINERS,
-    COLUMN_IMAGES,
-    COLUMN_SELECTOR,
+    COLUMNS_OF_PODS,
 };
 
 static void replica_set_cells(struct arena *a, const struct tree *obj, int64_t now_ms, struct tree *ret_cells)
 {
     CELLS;
     const struct tree *spec = tree_get(obj, "spec"), *status = tree_get(obj, "status");
-    const struct tree *selector = tree_get(spec, "selector");
 
     cell_name(c, obj);
     cell_count(c, tree_get(spec, "replicas"));
     cell_count(c, tree_get(status, "replicas"));
     cell_count(c, tree_get(status, "readyReplicas"));
-    cell_age(c, obj);
-    cell_containers(c, tree_at(spec, "template", "spec", NULL));
-    if (has(selector, "matchLabels") || has(selector, "matchExpressions"))
-        cell_selector(c, selector);
-    else
-        cell_labels(c, selector);
+    cell_of_pods(c, obj);
 }
 
 KIND_COLUMNS(replica_set);
@@ -95,17 +81,13 @@ static const struct column daemon_set_columns[] = {
     {"Up-to-date", "integer", "", "Nodes whose pod is of the newest template", 0},
     {"Available", "integer", "", "Nodes whose pod has been ready for long enough", 0},
     {"Node Selector", "string", "", "Labels that nodes must have", 0},
-    COLUMN_AGE,
-    COLUMN_CONTAINERS,
-    COLUMN_IMAGES,
-    COLUMN_SELECTOR,
+    COLUMNS_OF_PODS,
 };
 
 static void daemon_set_cells(struct arena *a, const struct tree *obj, int64_t now_ms, struct tree *ret_cells)
 {
     CELLS;
-    const struct tree *spec = tree_get(obj, "spec"), *status = tree_get(obj, "status");
-    const struct tree *pod = tree_at(spec, "template", "spec", NULL);
+    const struct tree *status = tree_get(obj, "status");
 
     cell_name(c, obj);
     cell_count(c, tree_get(status, "desiredNumberScheduled"));
@@ -113,10 +95,8 @@ static void daemon_set_cells(struct arena *a, const struct tree *obj, int64_t no
     cell_count(c, tree_get(status, "numberReady"));
     cell_count(c, tree_get(status, "updatedNumberScheduled"));
     cell_count(c, tree_get(status, "numberAvailable"));
-    cell_labels(c, tree_get(pod, "nodeSelector"));
-    cell_age(c, obj);
-    cell_containers(c, pod);
-    cell_selector(c, tree_get(spec, "selector"));
+    cell_labels(c, tree_at(obj, "spec", "template", "spec", "nodeSelector", NULL));
+    cell_of_pods(c, obj);
 }
 
 KIND_COLUMNS(daemon_set);

@@ -187,10 +187,7 @@ static const struct column job_columns[] = {
     {"Status", "string", "", "How far it is", 0},
     {"Completions", "string", "", "Pods that succeeded, of those wanted", 0},
     {"Duration", "string", "", "How long it took, or has taken so far", 0},
-    COLUMN_AGE,
-    COLUMN_CONTAINERS,
-    COLUMN_IMAGES,
-    COLUMN_SELECTOR,
+    COLUMNS_OF_PODS,
 };
 
 static bool is_so(const struct tree *job, const char *type)
@@ -232,7 +229,7 @@ static void cell_completions(struct cells *c, const struct tree *job)
 static void job_cells(struct arena *a, const struct tree *obj, int64_t now_ms, struct tree *ret_cells)
 {
     CELLS;
-    const struct tree *spec = tree_get(obj, "spec"), *status = tree_get(obj, "status");
+    const struct tree *status = tree_get(obj, "status");
     int64_t start, end = now_ms;
 
     cell_name(c, obj);
@@ -245,9 +242,7 @@ static void job_cells(struct arena *a, const struct tree *obj, int64_t now_ms, s
             (void)time_of(tree_get(condition(obj, STR("Failed")), "lastTransitionTime"), &end);
         cell_str(c, age_text(a, sat_sub(end, start)));
     }
-    cell_age(c, obj);
-    cell_containers(c, tree_at(spec, "template", "spec", NULL));
-    cell_selector(c, tree_get(spec, "selector"));
+    cell_of_pods(c, obj);
 }
 
 KIND_COLUMNS(job);
@@ -419,10 +414,7 @@ static const struct column cron_job_columns[] = {
     {"Suspend", "boolean", "", "Whether it is suspended", 0},
     {"Active", "integer", "", "Jobs that run now", 0},
     {"Last Schedule", "string", "", "Time since it ran last", 0},
-    COLUMN_AGE,
-    COLUMN_CONTAINERS,
-    COLUMN_IMAGES,
-    COLUMN_SELECTOR,
+    COLUMNS_OF_PODS,
 };
 
 static void cron_job_cells(struct arena *a, const struct tree *obj, int64_t now_ms, struct tree *ret_cells)

@@ -134,6 +134,19 @@ void cell_labels(struct cells *c, const struct tree *map)
     cell_or(c, joined(c->a, &parts), "<none>");
 }
 
+void cell_of_pods(struct cells *c, const struct tree *obj)
+{
+    const struct tree *spec = tree_get(obj, "spec"), *selector = tree_get(spec, "selector");
+    bool plain = selector && !has(selector, "matchLabels") && !has(selector, "matchExpressions");
+
+    cell_age(c, obj);
+    cell_containers(c, tree_at(spec, "template", "spec", NULL));
+    if (plain)
+        cell_labels(c, selector);
+    else
+        cell_selector(c, selector);
+}
+
 str load_balancer_text(struct arena *a, const struct tree *obj)
 {
     const struct tree *list = tree_at(obj, "status", "loadBalancer", "ingress", NULL);

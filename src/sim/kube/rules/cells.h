@@ -23,6 +23,8 @@ void cell_created(struct cells *c, const struct tree *obj);        /* the time i
 void cell_containers(struct cells *c, const struct tree *podspec); /* two cells: names and images */
 void cell_selector(struct cells *c, const struct tree *selector);  /* metav1.LabelSelector, as text */
 void cell_labels(struct cells *c, const struct tree *map);         /* a=b,c=d; <none> */
+/* Four: age, containers and images of spec.template, spec.selector, which may be a plain map of labels. */
+void cell_of_pods(struct cells *c, const struct tree *obj);
 
 str load_balancer_text(struct arena *a, const struct tree *obj); /* status.loadBalancer.ingress */
 
@@ -55,6 +57,9 @@ str lower_case(struct arena *a, str s);
     {                                                                                                                  \
         "Selector", "string", "", "Which pods belong to it", 1                                                         \
     }
+
+/* The last ones of what makes pods from a template: cell_of_pods(). */
+#define COLUMNS_OF_PODS COLUMN_AGE, COLUMN_CONTAINERS, COLUMN_IMAGES, COLUMN_SELECTOR
 
 #define KIND_COLUMNS(name_)                                                                                            \
     const struct kind_columns columns_##name_ = {name_##_columns, ARRAY_LEN(name_##_columns), name_##_cells}

@@ -16,31 +16,129 @@ static void event_defaults(struct arena *a, struct tree *obj)
     tree_sub(a, obj, "involvedObject");
 }
 
-/* Events of the newer API have a time of their own, and then must be complete. */
-static void check_new_event(struct flaws *f, const struct tree *obj)
+/* ---- what is wrong with one ---- */
+
+#define MAX_WORD 128u
+#define MAX_NOTE 1024u
+
+static void check_length(struct flaws *f, const struct at *at, str s, uint32_t max)
 {
+    if (s.n > max)
+        flaw_invalid(f, at, STR("\"\""), "can have at most %u characters", max); /* quirk: it does not say of what */
+}
+
+/* An event with a time of its own must be complete, in whichever shape it comes. */
+static void check_timed(struct flaws *f, const struct tree *obj, bool is_new)
+{
+    static const char *const words[] = {"reportingInstance", "action", "reason"};
     str component = tree_str(tree_get(obj, "reportingComponent"));
-    static const char *const needed[] = {"reportingInstance", "action", "reason"};
+    const struct at *at = AT_STR(NULL, is_new ? STR("reportingController") : STR("reportingComponent"));
 
     if (component.n == 0)
-        flaw_required(f, AT(NULL, "reportingComponent"), "%s", "");
-    check_qualified(f, AT(NULL, "reportingComponent"), component);
-    for (size_t i = 0; i < ARRAY_LEN(needed); i++)
-        if (tree_str(tree_get(obj, needed[i])).n == 0)
-            flaw_required(f, AT_STR(NULL, str_c(needed[i])), "%s", "");
+        flaw_required(f, at, "%s", "");
+    check_qualified(f, at, component);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        str word = tree_str(tree_get(obj, words[i]));
+
+        if (word.n == 0)
+            flaw_required(f, AT_STR(NULL, str_c(words[i])), "%s", "");
+        check_length(f, AT_STR(NULL, str_c(words[i])), word, MAX_WORD);
+    }
+    check_length(f, AT(NULL, "message"), tree_str(tree_get(obj, "message")), MAX_NOTE);
+}
+
+static void check_namespace(struct flaws *f, const struct tree *obj, bool timed)
+{
+    str about = tree_str(tree_at(obj, "involvedObject", "namespace", NULL)), ns = object_namespace(obj);
+    bool ok;
+
+    if (about.n == 0)
+        ok = ns.n == 0 || str_is(ns, "default") || (timed && str_is(ns, "kube-system"));
+    else
+        ok = timed || str_eq(about, ns);
+    if (!ok)
+        flaw_invalid(f, AT(AT(NULL, "involvedObject"), "namespace"), json_quoted(f->a, about),
+                     "does not match event.namespace");
+}
+
+static bool check_common(struct flaws *f, const struct tree *obj, bool is_new)
+{
+    bool timed = has(obj, "eventTime");
+
+    check_namespace(f, obj, timed);
+    if (timed)
+        check_timed(f, obj, is_new);
+    return timed;
 }
 
 static void event_validate(struct rule_context *c, const struct tree *obj, const struct tree *old, struct causes *out)
 {
-    struct flaws *f = FLAWS(c, out);
-    str about = tree_str(tree_at(obj, "involvedObject", "namespace", NULL)), ns = object_namespace(obj);
-    const struct at *at = AT(AT(NULL, "involvedObject"), "namespace");
-
     (void)old;
-    if (about.n == 0 ? ns.n && !str_is(ns, "default") : !str_eq(about, ns))
-        flaw_invalid(f, at, json_quoted(c->a, about), "does not match event.namespace");
-    if (has(obj, "eventTime"))
-        check_new_event(f, obj);
+    (void)check_common(FLAWS(c, out), obj, /* is_new= */ false);
+}
+
+static void check_series(struct flaws *f, const struct tree *series)
+{
+    int64_t n = 0;
+
+    (void)tree_to_i64(tree_get(series, "count"), &n);
+    if (n < 2)
+        flaw_invalid(f, AT(AT(NULL, "series"), "count"), STR("\"\""), "should be at least 2");
+    if (!has(series, "lastObservedTime"))
+        flaw_required(f, AT(AT(NULL, "series"), "lastObservedTime"), "%s", "");
+}
+
+/* What only the older shape may have. */
+static void check_unset(struct flaws *f, const struct tree *obj)
+{
+    static const char *const unset[] = {"firstTimestamp", "lastTimestamp", "count", "source"};
+
+    for (size_t i = 0; i < ARRAY_LEN(unset); i++) {
+        const struct tree *v = tree_get(obj, unset[i]);
+
+        if (v && (v->kind != TREE_MAP || v->n))
+            flaw_invalid(f, AT_STR(NULL, str_c(unset[i])), STR("\"\""), "needs to be unset");
+    }
+}
+
+static void new_event_validate(struct rule_context *c, const struct tree *obj, const struct tree *old,
+                               struct causes *out)
+{
+    static const struct {
+        const char *member, *name; /* quirk: as the server's own shape has them, which is neither of the two */
+    } fixed[] = {
+        {"involvedObject", "involvedObject"},
+        {"reason", "reason"},
+        {"message", "message"},
+        {"source", "source"},
+        {"firstTimestamp", "firstTimestamp"},
+        {"lastTimestamp", "lastTimestamp"},
+        {"count", "count"},
+        {"reason", "reason"}, /* quirk: said twice */
+        {"type", "type"},
+        {"eventTime", "eventTime"},
+        {"action", "action"},
+        {"related", "related"},
+        {"reportingComponent", "reportingController"},
+        {"reportingInstance", "reportingInstance"},
+    };
+    struct flaws *f = FLAWS(c, out);
+    const struct tree *series = tree_get(obj, "series"), *was = tree_get(old, "series");
+    str type = tree_str(tree_get(obj, "type"));
+    bool timed = check_common(f, obj, /* is_new= */ true);
+
+    if (series && (!was || !tree_equal(series, was)))
+        check_series(f, series);
+    for (size_t i = 0; old && i < ARRAY_LEN(fixed); i++)
+        check_immutable(f, AT_STR(NULL, str_c(fixed[i].name)), tree_get(obj, fixed[i].member),
+                        tree_get(old, fixed[i].member));
+    if (old)
+        return;
+    if (!timed)
+        flaw_required(f, AT(NULL, "eventTime"), "%s", "");
+    if (!str_is(type, "Normal") && !str_is(type, "Warning"))
+        flaw_invalid(f, AT(NULL, "type"), STR("\"\""), "has invalid value: " STR_FMT, STR_ARG(type));
+    check_unset(f, obj);
 }
 
 static const char *const event_selectable[] = {
@@ -59,6 +157,72 @@ static const char *const event_selectable[] = {
 };
 
 const struct kind_rules rules_event = {event_defaults, NULL, NULL, event_validate, event_selectable};
+
+/* ---- the shape of events.k8s.io ---- */
+
+static const struct {
+    const char *stored, *shown;
+} renamed[] = {
+    {"involvedObject", "regarding"},
+    {"message", "note"},
+    {"reportingComponent", "reportingController"},
+    {"source", "deprecatedSource"},
+    {"firstTimestamp", "deprecatedFirstTimestamp"},
+    {"lastTimestamp", "deprecatedLastTimestamp"},
+    {"count", "deprecatedCount"},
+};
+
+static void rename_members(struct tree *obj, bool to_stored)
+{
+    for (uint32_t i = 0; i < obj->n; i++)
+        for (size_t j = 0; j < ARRAY_LEN(renamed); j++) {
+            if (!str_is(obj->keys[i], to_stored ? renamed[j].shown : renamed[j].stored))
+                continue;
+            obj->keys[i] = str_c(to_stored ? renamed[j].stored : renamed[j].shown);
+            break;
+        }
+}
+
+static void event_to_stored(struct arena *a, struct tree *obj)
+{
+    rename_members(obj, /* to_stored= */ true);
+    tree_set_str(a, obj, "apiVersion", STR("v1"));
+}
+
+static void event_from_stored(struct arena *a, struct tree *obj)
+{
+    static const char *const words[] = {"reportingController", "reportingInstance"};
+
+    rename_members(obj, /* to_stored= */ false);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) /* this shape leaves them out when they are empty */
+        if (tree_str(tree_get(obj, words[i])).n == 0)
+            (void)tree_drop(obj, str_c(words[i]));
+    for (uint32_t i = obj->n; i-- > 0;) /* times that are not there */
+        if (obj->items[i].kind == TREE_NULL)
+            (void)tree_drop(obj, obj->keys[i]);
+    tree_set_str(a, obj, "apiVersion", STR("events.k8s.io/v1"));
+}
+
+static const char *const new_event_selectable[] = {
+    "reason",
+    "regarding.kind",
+    "regarding.namespace",
+    "regarding.name",
+    "regarding.uid",
+    "regarding.apiVersion",
+    "regarding.resourceVersion",
+    "regarding.fieldPath",
+    "reportingController",
+    "type",
+    NULL,
+};
+
+const struct kind_rules rules_new_event = {
+    .validate = new_event_validate,
+    .selectable = new_event_selectable,
+};
+
+const struct kind_shape shape_new_event = {event_to_stored, event_from_stored};
 
 /* ---- columns ---- */
 
@@ -108,3 +272,15 @@ static void event_cells(struct arena *a, const struct tree *obj, int64_t now_ms,
 }
 
 KIND_COLUMNS(event);
+
+#define new_event_columns event_columns
+
+static void new_event_cells(struct arena *a, const struct tree *obj, int64_t now_ms, struct tree *ret_cells)
+{
+    struct tree *stored = tree_copy(a, obj);
+
+    event_to_stored(a, stored);
+    event_cells(a, stored, now_ms, ret_cells);
+}
+
+KIND_COLUMNS(new_event);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/sb.h"
-#include "data/json.h"
 
 /* ---- places ---- */
 
@@ -77,11 +76,6 @@ void flaw_add(struct flaws *f, const char *reason, const struct at *at, str mess
 void flaw_not_found(struct flaws *f, const struct at *at, str value)
 {
     flaw_add(f, "FieldValueNotFound", at, arena_printf(f->a, "Not found: " STR_FMT, STR_ARG(value)));
-}
-
-str json_quoted(struct arena *a, str s)
-{
-    return json_sorted_text(a, &(struct tree){.kind = TREE_STRING, .text = s});
 }
 
 int by_text(const void *x, const void *y, void *ctx)

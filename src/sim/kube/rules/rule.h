@@ -5,6 +5,7 @@
 #pragma once
 
 #include "data/edit.h"
+#include "data/json.h"
 #include "sim/kube/kind.h"
 #include "sim/kube/status.h"
 
@@ -42,9 +43,7 @@ void flaw_not_found(struct flaws *f, const struct at *at, str value);
 /* Any other sentence, however long. */
 void flaw_add(struct flaws *f, const char *reason, const struct at *at, str message);
 
-struct jw;
-void json_sorted(struct jw *w, const struct tree *t); /* keys in byte order; NULL: null */
-str json_quoted(struct arena *a, str s);
+void json_sorted(struct jw *w, const struct tree *t);        /* keys in byte order; NULL: null */
 str json_sorted_text(struct arena *a, const struct tree *t); /* compact, likewise */
 
 /* For sort_stable(): strs; indexes of members by their keys, the map being the context. */

@@ -68,6 +68,7 @@ static const struct {
     {"batch", "Job", &rules_job, &columns_job},
     {"coordination.k8s.io", "Lease", &rules_lease, &columns_lease},
     {"discovery.k8s.io", "EndpointSlice", &rules_endpoint_slice, &columns_endpoint_slice},
+    {"events.k8s.io", "Event", &rules_new_event, &columns_new_event},
     {NETWORKING, "Ingress", &rules_ingress, &columns_ingress},
     {NETWORKING, "IngressClass", &rules_plain, &columns_ingress_class},
     {NETWORKING, "NetworkPolicy", &rules_network_policy, &columns_network_policy},

@@ -37,3 +37,8 @@ extern const struct view view_pod_spec[];
 extern const struct view view_pod_template[];
 extern const struct view view_claim_spec[];
 extern const struct view view_volume_source[]; /* of PersistentVolumes */
+/* Parts of these. */
+extern const struct view view_local_object_reference[];
+extern const struct view view_object_field_selector[];
+extern const struct view view_resource_field_selector[];
+extern const struct view view_volume[];

@@ -182,7 +182,7 @@ static void field_validation(void **state)
     struct server *s = *state;
     const struct kind *kind = server_kind(s, "configmaps");
     struct write_options o = {.fields = FIELDS_STRICT};
-    VEC(str) warnings = {0};
+    struct warnings warnings = {0};
     const struct object *ret;
     const char *yaml = "{metadata: {name: c, namespace: default}, zzz: 1}";
 
@@ -190,12 +190,12 @@ static void field_validation(void **state)
     check_str("refused", server_refusal(s),
               "400 BadRequest: ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: "
               "unknown field \"zzz\"");
-    o = (struct write_options){.fields = FIELDS_WARN, .warnings = (void *)&warnings};
+    o = (struct write_options){.fields = FIELDS_WARN, .warnings = &warnings};
     check_true("warn", kube_create_as(s->k, s->a, kind, server_tree(s, yaml), &o, &ret, &s->st));
-    check_u64("one warning", warnings.n, 1);
-    check_str("its sentence", warnings.v[0], "unknown field \"zzz\"");
+    check_u64("one warning", warnings.list.n, 1);
+    check_str("its sentence", warnings.list.v[0], "unknown field \"zzz\"");
     check_str("it is gone", server_field(s, ret, "zzz"), "");
-    vec_fini(&warnings);
+    vec_fini(&warnings.list);
 }
 
 static void patches(void **state)

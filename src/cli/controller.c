@@ -1,0 +1,226 @@
+/* karpenter controller: the autoscaler, in a pod or beside a kubeconfig, until a signal or the loss of the lease. */
+#include "control/autoscaler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "model/sym.h"
+#include "net/loop.h"
+
+#define MAX_OUTPUTS 8
+
+struct outputs { /* of the log */
+    int fd[MAX_OUTPUTS];
+    uint32_t n;
+};
+
+struct controller_run {
+    struct arena *arena;
+    struct syms *syms;
+    struct options options;
+    struct world *world;
+    struct kube_config *config;
+    struct outputs outputs;
+    struct log *log;
+    struct autoscaler *op;
+    struct httpd *metrics, *probes;
+    int status;
+};
+
+static void print_help(const struct cli_env *env)
+{
+    const struct option_doc *docs;
+    uint32_t n;
+
+    (void)printf(
+        "usage: karpenter controller [FLAGS]\n"
+        "\n"
+        "Runs the autoscaler: pending pods become NodeClaims, NodeClaims become nodes, deleted ones are drained and go.\n"
+        "In a pod it uses the pod's service account, elsewhere a kubeconfig. A flag wins over its environment variable.\n"
+        "SIGTERM and Ctrl-C end it: what is under way is finished and the lease given back.\n"
+        "\n"
+        "Providers of machines:");
+    for (uint32_t i = 0; i < env->n_providers; i++)
+        (void)printf(" %s", env->providers[i].name);
+    (void)printf("\n\n");
+    docs = options_docs(&n);
+    for (uint32_t i = 0; i < n; i++)
+        (void)printf("  --%s%s%s%s\n        %s%s%s%s\n", docs[i].flag, docs[i].env ? " (" : "",
+                     docs[i].env ? docs[i].env : "", docs[i].env ? ")" : "", docs[i].help,
+                     docs[i].fallback[0] ? "; default: " : "", docs[i].fallback, "");
+    (void)printf("  -h, --help\n        this text\n");
+}
+
+/* ---- log ---- */
+
+static void write_all(int fd, str line)
+{
+    while (line.n) {
+        ssize_t n = write(fd, line.p, line.n);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return; /* nobody is left to tell */
+        line = str_sub(line, (size_t)n, line.n);
+    }
+}
+
+static void write_line(void *ctx, str line)
+{
+    const struct outputs *o = ctx;
+
+    for (uint32_t i = 0; i < o->n; i++)
+        write_all(o->fd[i], line);
+}
+
+static bool open_outputs(struct controller_run *c, struct err *e)
+{
+    str rest = str_c(c->options.log_output_paths), one;
+
+    while (rest.n) {
+        (void)str_cut(rest, ',', &one, &rest);
+        one = str_trim(one);
+        if (one.n == 0)
+            continue;
+        if (c->outputs.n == MAX_OUTPUTS)
+            return err_set(e, ERR_INVALID, "log-output-paths names more than %d files", MAX_OUTPUTS);
+        int fd = str_is(one, "stdout")   ? STDOUT_FILENO
+                 : str_is(one, "stderr") ? STDERR_FILENO
+                                         : open(arena_printf(c->arena, STR_FMT "%c", STR_ARG(one), 0).p,
+                                                O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+        if (fd < 0)
+            return err_set(e, ERR_IO, "log-output-paths: cannot open " STR_FMT ": %s", STR_ARG(one), strerror(errno));
+        c->outputs.fd[c->outputs.n++] = fd;
+    }
+    return true;
+}
+
+static int64_t wall_clock(void *world)
+{
+    return world_now_ms(world);
+}
+
+/* ---- life ---- */
+
+static void on_end(void *ctx, int status)
+{
+    struct controller_run *c = ctx;
+
+    c->status = status;
+    world_quit(c->world);
+}
+
+static void on_signal(void *ctx, int signo UNUSED)
+{
+    struct controller_run *c = ctx;
+
+    autoscaler_stop(c->op);
+}
+
+static bool serve(struct controller_run *c, int64_t port, http_serve_fn fn, struct httpd **ret, struct err *e)
+{
+    if (port == 0)
+        return true;
+    *ret = httpd_listen(c->world, &(struct httpd_options){.address = "0.0.0.0", .port = (uint16_t)port}, fn, c->op, e);
+    return *ret != NULL;
+}
+
+/* Host name and something that no other process has. */
+static str identity(struct controller_run *c)
+{
+    char host[256] = "karpenter";
+    uint64_t hi = world_random(c->world), lo = world_random(c->world);
+
+    (void)gethostname(host, sizeof(host) - 1);
+    return arena_printf(c->arena, "%s_%08x-%04x-4%03x-%04x-%012llx", host, (unsigned)(hi >> 32),
+                        (unsigned)(hi >> 16) & 0xffff, (unsigned)hi & 0xfff, ((unsigned)(lo >> 48) & 0x3fff) | 0x8000,
+                        (unsigned long long)(lo & 0xffffffffffff));
+}
+
+static const struct provider_source *find_provider(const struct cli_env *env, const char *name, struct err *e)
+{
+    struct sb known = {0};
+
+    for (uint32_t i = 0; i < env->n_providers; i++) {
+        if (str_is(str_c(name), env->providers[i].name))
+            return &env->providers[i];
+        sb_printf(&known, "%s%s", i ? ", " : "", env->providers[i].name);
+    }
+    (void)err_set(e, ERR_INVALID, "provider \"%s\" is not one of: %s", name, sb_cstr(&known));
+    sb_fini(&known);
+    return NULL;
+}
+
+static bool begin(struct controller_run *c, const struct cli_env *env, struct err *e)
+{
+    const struct provider_source *p = find_provider(env, c->options.provider, e);
+
+    if (!p || !open_outputs(c, e))
+        return false;
+    c->world = loop_new();
+    c->log = log_new(c->options.log_level, &(struct log_sink){&c->outputs, write_line}, wall_clock, c->world);
+    c->config = kube_config_load(c->world,
+                                 &(struct kube_config_source){c->options.kubeconfig[0] ? c->options.kubeconfig : NULL,
+                                                              c->options.context[0] ? c->options.context : NULL},
+                                 e);
+    if (!c->config)
+        return false;
+    c->op = autoscaler_new(&(struct autoscaler_setup){.world = c->world,
+                                                  .config = c->config,
+                                                  .options = &c->options,
+                                                  .syms = c->syms,
+                                                  .log = c->log,
+                                                  .cloud = p->make,
+                                                  .identity = identity(c),
+                                                  .on_end = on_end,
+                                                  .ctx = c},
+                         e);
+    if (!c->op)
+        return false;
+    loop_on_signal(c->world, SIGTERM, on_signal, c);
+    loop_on_signal(c->world, SIGINT, on_signal, c);
+    return serve(c, c->options.metrics_port, autoscaler_serve_metrics, &c->metrics, e) &&
+           serve(c, c->options.health_probe_port, autoscaler_serve_probes, &c->probes, e);
+}
+
+static void finish(struct controller_run *c)
+{
+    if (c->metrics)
+        httpd_close(c->metrics);
+    if (c->probes)
+        httpd_close(c->probes);
+    autoscaler_free(c->op);
+    if (c->world)
+        loop_free(c->world);
+    kube_config_free(c->config);
+    log_free(c->log);
+    for (uint32_t i = 0; i < c->outputs.n; i++)
+        if (c->outputs.fd[i] > STDERR_FILENO)
+            (void)close(c->outputs.fd[i]);
+    syms_free(c->syms);
+    arena_free(c->arena);
+}
+
+int cli_controller(const struct cli_env *env, int argc, char **argv)
+{
+    struct controller_run c = {.arena = arena_new(0), .syms = syms_new()};
+    struct err e;
+
+    if (!options_parse(&c.options, c.arena, c.syms, argc, argv, NULL, &e)) {
+        c.status = cli_fail("%s; try: karpenter controller --help", e.msg);
+    } else if (c.options.help) {
+        print_help(env);
+    } else if (!begin(&c, env, &e)) {
+        c.status = cli_fail("%s", e.msg);
+    } else {
+        world_run(c.world);
+    }
+    finish(&c);
+    return c.status;
+}

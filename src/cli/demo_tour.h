@@ -1,0 +1,15 @@
+/* demo_tour - the demo shows itself: what a person would do with kubectl, said and done step by step, each checked on the server. */
+#pragma once
+
+#include "base/str.h"
+#include "net/world.h"
+
+struct tour_setup {
+    struct world *world;
+    str server, token; /* live as long as the tour */
+    const char *ca_pem;
+    void (*on_end)(void *ctx, bool ok);
+    void *ctx;
+};
+
+void tour_go(const struct tour_setup *s); /* in a fiber of its own */

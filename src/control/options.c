@@ -1,0 +1,369 @@
+/* One table: flag, variable, default, what it means, how it is read. Help and documentation print the same table. */
+#include "control/options.h"
+
+#include <stdlib.h>
+
+#include "k8s/settings.h"
+#include "model/duration.h"
+
+struct ctx {
+    struct options *o;
+    struct arena *a;
+    struct syms *t;
+};
+
+enum option_type { O_TEXT, O_NUMBER, O_BOOL, O_DURATION, O_CHOICE };
+
+struct option {
+    struct option_doc doc;
+    enum option_type type;
+    size_t at; /* of the field in struct options; O_CHOICE: unused */
+    bool (*set)(struct ctx *c, str v, struct err *e);
+};
+
+static bool invalid(const char *name, str v, struct err *e)
+{
+    return err_set(e, ERR_INVALID, "validating cli flags / env vars, invalid %s \"" STR_FMT "\"", name, STR_ARG(v));
+}
+
+static bool set_log_level(struct ctx *c, str v, struct err *e)
+{
+    if (v.n == 0 || str_is(v, "info"))
+        c->o->log_level = LOG_INFO;
+    else if (str_is(v, "debug"))
+        c->o->log_level = LOG_DEBUG;
+    else if (str_is(v, "error"))
+        c->o->log_level = LOG_ERROR;
+    else
+        return invalid("LOG_LEVEL", v, e);
+    return true;
+}
+
+static bool set_planning(struct ctx *c, const char *key, str v, struct err *e)
+{
+    return settings_set(&c->o->settings, c->a, c->t, str_c(key), v, e);
+}
+
+static bool set_preferences(struct ctx *c, str v, struct err *e)
+{
+    struct err ignored;
+
+    return set_planning(c, "PREFERENCE_POLICY", v, &ignored) || invalid("PREFERENCE_POLICY", v, e);
+}
+
+static bool set_min_values(struct ctx *c, str v, struct err *e)
+{
+    struct err ignored;
+
+    return set_planning(c, "MIN_VALUES_POLICY", v, &ignored) || invalid("MIN_VALUES_POLICY", v, e);
+}
+
+static bool set_ignore_dra(struct ctx *c, str v, struct err *e)
+{
+    return set_planning(c, "IGNORE_DRA_REQUESTS", v, e);
+}
+
+static bool set_scheduler_config(struct ctx *c, str v, struct err *e)
+{
+    return set_planning(c, "SCHEDULER_CONFIG", v, e) || err_wrap(e, "parsing scheduler config");
+}
+
+static bool set_packing(struct ctx *c, str v, struct err *e)
+{
+    return set_planning(c, "PACKING", v, e);
+}
+
+static bool set_weight_order(struct ctx *c, str v, struct err *e)
+{
+    return set_planning(c, "NODEPOOL_WEIGHT_ORDER", v, e);
+}
+
+static bool set_consolidation(struct ctx *c, str v, struct err *e)
+{
+    return set_planning(c, "CONSOLIDATION", v, e);
+}
+
+static bool set_min_savings(struct ctx *c, str v, struct err *e)
+{
+    return set_planning(c, "CONSOLIDATION_MIN_SAVINGS", v, e);
+}
+
+static bool set_max_replacements(struct ctx *c, str v, struct err *e)
+{
+    return set_planning(c, "CONSOLIDATION_MAX_REPLACEMENTS", v, e);
+}
+
+/* The gates that planning does not look at; settings_set() reads the others and checks the text. */
+static bool set_gates(struct ctx *c, str v, struct err *e)
+{
+    const struct {
+        const char *name;
+        bool *on;
+    } gates[] = {
+        {"NodeRepair", &c->o->gate_node_repair},
+        {"NodeOverlay", &c->o->gate_node_overlay},
+        {"StaticCapacity", &c->o->gate_static_capacity},
+        {"CapacityBuffer", &c->o->gate_capacity_buffer},
+    };
+    str one, name, value, rest = v;
+
+    if (!set_planning(c, "FEATURE_GATES", v, e))
+        return err_wrap(e, "parsing feature gates");
+    while (rest.n) {
+        (void)str_cut(rest, ',', &one, &rest);
+        if (!str_cut(one, '=', &name, &value))
+            continue;
+        for (size_t i = 0; i < ARRAY_LEN(gates); i++)
+            if (str_is(str_trim(name), gates[i].name))
+                *gates[i].on = str_is(str_trim(value), "true");
+    }
+    return true;
+}
+
+#define FIELD(name) offsetof(struct options, name), NULL
+#define GATES                                                                                                          \
+    "NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,NodeOverlay=false,StaticCapacity=false,"     \
+    "CapacityBuffer=false"
+
+static const struct option table[] = {
+    {{"provider", "KARPENTER_PROVIDER", "kwok", "who makes machines: kwok makes Node objects without machines"},
+     O_TEXT,
+     FIELD(provider)},
+    {{"kubeconfig", NULL, "",
+      "file that says where the API server is; otherwise $KUBECONFIG, the pod's service account, ~/.kube/config"},
+     O_TEXT,
+     FIELD(kubeconfig)},
+    {{"context", NULL, "", "context of the kubeconfig; otherwise its current one"}, O_TEXT, FIELD(context)},
+    {{"karpenter-service", "KARPENTER_SERVICE", "", "accepted and not used"}, O_TEXT, FIELD(karpenter_service)},
+    {{"metrics-port", "METRICS_PORT", "8080", "port of /metrics; 0: none"}, O_NUMBER, FIELD(metrics_port)},
+    {{"health-probe-port", "HEALTH_PROBE_PORT", "8081", "port of /healthz and /readyz; 0: none"},
+     O_NUMBER,
+     FIELD(health_probe_port)},
+    {{"kube-client-qps", "KUBE_CLIENT_QPS", "200", "calls a second to the API server"},
+     O_NUMBER,
+     FIELD(kube_client_qps)},
+    {{"kube-client-burst", "KUBE_CLIENT_BURST", "300", "how many may come at once"},
+     O_NUMBER,
+     FIELD(kube_client_burst)},
+    {{"enable-profiling", "ENABLE_PROFILING", "false", "accepted; there are no profiling handlers"},
+     O_BOOL,
+     FIELD(enable_profiling)},
+    {{"disable-controller-warmup", "DISABLE_CONTROLLER_WARMUP", "true",
+      "false: watches begin before this replica leads"},
+     O_BOOL,
+     FIELD(disable_controller_warmup)},
+    {{"disable-leader-election", "DISABLE_LEADER_ELECTION", "false", "act without holding the lease"},
+     O_BOOL,
+     FIELD(disable_leader_election)},
+    {{"disable-cluster-state-observability", "DISABLE_CLUSTER_STATE_OBSERVABILITY", "false",
+      "no metrics of single pods, nodes, pools and conditions"},
+     O_BOOL,
+     FIELD(disable_cluster_state_observability)},
+    {{"leader-election-name", "LEADER_ELECTION_NAME", "karpenter-leader-election", "name of the lease"},
+     O_TEXT,
+     FIELD(leader_election_name)},
+    {{"leader-election-namespace", "LEADER_ELECTION_NAMESPACE", "",
+      "where the lease is; otherwise the pod's own namespace"},
+     O_TEXT,
+     FIELD(leader_election_namespace)},
+    {{"memory-limit", "MEMORY_LIMIT", "-1", "accepted and not used: memory follows the cluster"},
+     O_NUMBER,
+     FIELD(memory_limit)},
+    {{"cpu-requests", "CPU_REQUESTS", "1000", "millicores; how much is done side by side"}, O_NUMBER, FIELD(cpu_milli)},
+    {{"log-level", "LOG_LEVEL", "info", "debug, info or error"}, O_CHOICE, 0, set_log_level},
+    {{"log-output-paths", "LOG_OUTPUT_PATHS", "stdout", "files, comma separated"}, O_TEXT, FIELD(log_output_paths)},
+    {{"log-error-output-paths", "LOG_ERROR_OUTPUT_PATHS", "stderr",
+      "files for errors of logging itself, comma separated"},
+     O_TEXT,
+     FIELD(log_error_output_paths)},
+    {{"batch-max-duration", "BATCH_MAX_DURATION", "10s", "how long pods are waited for at most before planning"},
+     O_DURATION,
+     FIELD(batch_max_ms)},
+    {{"batch-idle-duration", "BATCH_IDLE_DURATION", "1s", "planning begins when no pod has come for so long"},
+     O_DURATION,
+     FIELD(batch_idle_ms)},
+    {{"preference-policy", "PREFERENCE_POLICY", "Respect", "Respect or Ignore preferred affinities and soft spreads"},
+     O_CHOICE,
+     0,
+     set_preferences},
+    {{"min-values-policy", "MIN_VALUES_POLICY", "Strict",
+      "Strict, or BestEffort: minValues may be lowered to what there is"},
+     O_CHOICE,
+     0,
+     set_min_values},
+    {{"ignore-dra-requests", "IGNORE_DRA_REQUESTS", "true",
+      "pods with resource claims are not planned for; must be true"},
+     O_CHOICE,
+     0,
+     set_ignore_dra},
+    {{"feature-gates", "FEATURE_GATES", GATES, "Name=true|false, comma separated"}, O_CHOICE, 0, set_gates},
+    {{"scheduler-config", "SCHEDULER_CONFIG", "",
+      "default topology spread constraints of the cluster's scheduler, as YAML or JSON"},
+     O_CHOICE,
+     0,
+     set_scheduler_config},
+    {{"instance-types-file-path", "INSTANCE_TYPES_FILE_PATH", "", "kwok: JSON file with the instance types"},
+     O_TEXT,
+     FIELD(instance_types_path)},
+    {{"packing", "PACKING", "compat", "compat makes Karpenter's own choices"}, O_CHOICE, 0, set_packing},
+    {{"nodepool-weight-order", "NODEPOOL_WEIGHT_ORDER", "descending",
+      "descending: the heaviest NodePool first; or ascending"},
+     O_CHOICE,
+     0,
+     set_weight_order},
+    {{"consolidation", "CONSOLIDATION", "thorough", "thorough looks at every node, compat as far as Karpenter does"},
+     O_CHOICE,
+     0,
+     set_consolidation},
+    {{"consolidation-min-savings", "CONSOLIDATION_MIN_SAVINGS", "0",
+      "what replacing nodes must save: USD an hour, or a share (5%)"},
+     O_CHOICE,
+     0,
+     set_min_savings},
+    {{"consolidation-max-replacements", "CONSOLIDATION_MAX_REPLACEMENTS", "1",
+      "how many new nodes may take the place of those that go"},
+     O_CHOICE,
+     0,
+     set_max_replacements},
+};
+
+static bool parse_go_bool(str v, bool *ret)
+{
+    static const char *const yes[] = {"1", "t", "T", "TRUE", "true", "True"};
+    static const char *const no[] = {"0", "f", "F", "FALSE", "false", "False"};
+
+    for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
+        if (str_is(v, yes[i]))
+            return *ret = true, true;
+        if (str_is(v, no[i]))
+            return *ret = false, true;
+    }
+    return false;
+}
+
+/* false: the text is not of the option's type. */
+static bool store_value(const struct option *x, struct options *o, const char *text, bool from_flag)
+{
+    void *field = (char *)o + x->at;
+    str v = str_c(text);
+    struct err e;
+    int64_t n;
+
+    switch (x->type) {
+    case O_TEXT:
+        *(const char **)field = text;
+        return true;
+    case O_NUMBER:
+        return str_to_i64(v, (int64_t *)field);
+    case O_BOOL:
+        if (from_flag && !str_is(v, "true") && !str_is(v, "false"))
+            return false;
+        return parse_go_bool(v, (bool *)field);
+    case O_DURATION:
+        if (!duration_parse(v, &n, &e))
+            return false;
+        *(int64_t *)field = n / 1000000;
+        return true;
+    case O_CHOICE:
+        break;
+    }
+    return false;
+}
+
+static bool set_flag(struct ctx *c, const struct option *x, const char *text, struct err *e)
+{
+    if (x->set)
+        return x->set(c, str_c(text), e);
+    return store_value(x, c->o, text, /* from_flag= */ true) ||
+           err_set(e, ERR_INVALID, "parsing flags, invalid value \"%s\" for flag -%s", text, x->doc.flag);
+}
+
+static const struct option *find(str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (str_is(name, table[i].doc.flag))
+            return &table[i];
+    return NULL;
+}
+
+static bool parse_flags(struct ctx *c, int argc, char **argv, struct err *e)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *arg = argv[i];
+        str name, value;
+        bool has_value;
+
+        if (arg[0] != '-' || arg[1] == 0)
+            return err_set(e, ERR_INVALID, "parsing flags, \"%s\" is not a flag", arg);
+        name = str_c(arg + (arg[1] == '-' ? 2 : 1));
+        has_value = str_cut(name, '=', &name, &value);
+        if (str_is(name, "help") || str_is(name, "h")) {
+            c->o->help = true;
+            continue;
+        }
+        const struct option *x = find(name);
+        if (!x)
+            return err_set(e, ERR_INVALID, "parsing flags, flag provided but not defined: -" STR_FMT, STR_ARG(name));
+        const char *text = has_value ? value.p : NULL; /* the end of an argument: terminated */
+        if (!text && (x->type == O_BOOL || x->set == set_ignore_dra))
+            text = "true";
+        else if (!text && ++i < argc)
+            text = argv[i];
+        if (!text)
+            return err_set(e, ERR_INVALID, "parsing flags, flag needs an argument: -" STR_FMT, STR_ARG(name));
+        if (!set_flag(c, x, text, e))
+            return false;
+    }
+    return true;
+}
+
+static bool check(const struct options *o, struct err *e)
+{
+    if (o->metrics_port < 0 || o->metrics_port > 65535 || o->health_probe_port < 0 || o->health_probe_port > 65535)
+        return err_set(e, ERR_INVALID, "a port is a number from 1 to 65535, or 0 for none");
+    if (o->kube_client_qps < 0 || o->kube_client_burst < 0 || o->kube_client_burst > UINT32_MAX)
+        return err_set(e, ERR_INVALID, "kube-client-qps and kube-client-burst cannot be negative");
+    if (o->batch_idle_ms < 0 || o->batch_max_ms < 0)
+        return err_set(e, ERR_INVALID, "batch-idle-duration and batch-max-duration cannot be negative");
+    return true;
+}
+
+static const char *process_env(const char *name)
+{
+    return getenv(name);
+}
+
+bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc, char **argv,
+                   const char *(*env)(const char *name), struct err *e)
+{
+    struct ctx c = {o, a, t};
+
+    *o = (struct options){0};
+    settings_defaults(&o->settings);
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        const struct option *x = &table[i];
+        const char *text = x->doc.env ? (env ? env : process_env)(x->doc.env) : NULL;
+
+        if (!set_flag(&c, x, x->doc.fallback, e))
+            return false;
+        if (!text || text[0] == 0)
+            continue;
+        if (x->set ? !x->set(&c, str_c(text), e) : (store_value(x, o, text, /* from_flag= */ false), false))
+            return false;
+    }
+    if (!parse_flags(&c, argc, argv, e) || !check(o, e))
+        return false;
+    if (o->cpu_milli <= 0)
+        o->cpu_milli = 1000;
+    return true;
+}
+
+const struct option_doc *options_docs(uint32_t *ret_n)
+{
+    static struct option_doc docs[ARRAY_LEN(table)];
+
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        docs[i] = table[i].doc;
+    *ret_n = ARRAY_LEN(table);
+    return docs;
+}

@@ -1,0 +1,385 @@
+/* The provisioner. Triggers come from the store: a pod that waits for a place, a Node that is tainted because it goes away. A window that
+ * closes asks for a round; a round that left pods waiting is repeated ten seconds after its window was opened, for as long as there are any. */
+#include "control/provision.h"
+
+#include <stdlib.h>
+
+#include "control/batch.h"
+#include "control/fan.h"
+#include "control/feed.h"
+#include "control/metrics.h"
+#include "model/duration.h"
+#include "model/evict.h"
+
+#define RETRY_US (10 * 1000000ll)
+#define UNSYNCED_MS 100
+#define LAUNCH_WIDTH 1000 /* NodeClaims that are created side by side */
+#define NAMES_SHOWN 5
+#define FAILED_SCHEDULING_MS (5 * 60 * 1000)
+
+struct provisioner {
+    struct control *c;
+    struct queue *queue;
+    struct batch batch;
+    struct podbook *book;
+    /* When rounds are to be repeated, in order; one for each window that has closed. */
+    VEC(int64_t) retries;
+    struct timer retry;
+};
+
+/* ---- triggers ---- */
+
+static bool is_disrupted(const struct node *n)
+{
+    for (uint32_t i = 0; i < n->taints.n; i++)
+        if (sym_eq(n->taints.v[i].key, SYM(DISRUPTED)) && n->taints.v[i].effect == EFFECT_NO_SCHEDULE)
+            return true;
+    return false;
+}
+
+static void on_pod(struct provisioner *p, const struct store_event *ev)
+{
+    const struct pod *pod = ev->is;
+
+    if (ev->change == STORE_GONE) {
+        podbook_forget(p->book, ((const struct pod *)ev->was)->uid);
+        return;
+    }
+    if (!pod_is_provisionable(pod))
+        return;
+    podbook_ack(p->book, pod->uid, world_now_ms(p->c->world));
+    batch_trigger(&p->batch, pod->uid);
+}
+
+static void on_event(void *ctx, const struct store_event *ev)
+{
+    struct provisioner *p = ctx;
+
+    if (ev->kind == OBJ_POD)
+        on_pod(p, ev);
+    else if (ev->kind == OBJ_NODE && ev->change != STORE_GONE && is_disrupted(ev->is))
+        batch_trigger(&p->batch, ((const struct node *)ev->is)->uid);
+}
+
+void provisioner_trigger(struct provisioner *p, str id)
+{
+    batch_trigger(&p->batch, id);
+}
+
+static void arm_retry(struct provisioner *p)
+{
+    if (p->retries.n)
+        timer_set(p->c->world, &p->retry, MAX(0, p->retries.v[0] - world_mono_us(p->c->world)));
+}
+
+static void on_window(void *ctx)
+{
+    struct provisioner *p = ctx;
+
+    vec_push(&p->retries, p->batch.opened_us + RETRY_US);
+    arm_retry(p);
+    queue_add(p->queue, STR(""), STR(""));
+}
+
+/* Whoever still waits triggers again. */
+static void on_retry(void *ctx)
+{
+    struct provisioner *p = ctx;
+    struct pod_list waiting = store_pods_waiting(p->c->store);
+
+    p->retries.n--;
+    memmove(p->retries.v, p->retries.v + 1, p->retries.n * sizeof(*p->retries.v));
+    if (waiting.n)
+        batch_trigger(&p->batch, store_pods(p->c->store)[waiting.v[0]].uid);
+    struct names nodes = store_names(p->c->store, OBJ_NODE);
+    for (uint32_t i = 0; i < nodes.n; i++) {
+        const struct node *n = store_node(p->c->store, nodes.v[i]);
+
+        if (n && is_disrupted(n)) {
+            batch_trigger(&p->batch, n->uid);
+            break;
+        }
+    }
+    arm_retry(p);
+}
+
+/* ---- what a round says ---- */
+
+static void publish_pod(struct provisioner *p, const struct round_pod *pod, bool warning, const char *reason,
+                        str message, int64_t dedupe_ms, bool limited)
+{
+    recorder_publish(p->c->recorder, &(struct event){
+                                         .object = {&api_pods, pod->ns, pod->name, pod->uid, {0}},
+                                         .warning = warning,
+                                         .reason = reason,
+                                         .message = message,
+                                         .dedupe = &pod->uid,
+                                         .n_dedupe = 1,
+                                         .dedupe_ms = dedupe_ms,
+                                         .limited = limited,
+                                     });
+}
+
+static void publish_nominated(struct provisioner *p, struct arena *a, const struct round_pod *pod, str claim, str node)
+{
+    str message = arena_printf(a, "Pod should schedule on: %s" STR_FMT "%s%s" STR_FMT, claim.n ? "nodeclaim/" : "",
+                               STR_ARG(claim), claim.n && node.n ? ", " : "", node.n ? "node/" : "", STR_ARG(node));
+
+    publish_pod(p, pod, /* warning= */ false, "Nominated", message, /* dedupe_ms= */ 0, /* limited= */ true);
+}
+
+/* What the text of an error says in brackets at its end is said again as fields: " (NodePool=default)". */
+static uint32_t error_fields(str reason, struct log_field *f)
+{
+    static const char *const keys[] = {" (NodePool=", " (taint="};
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        str key = str_c(keys[i]);
+        const char *at = memmem(reason.p, reason.n, key.p, key.n);
+
+        if (!at || reason.p[reason.n - 1] != ')')
+            continue;
+        str val = str_sub(reason, (size_t)(at - reason.p) + key.n, reason.n - 1);
+        *f = i == 0 ? LOG_OBJ("NodePool", STR(""), val) : LOG_STR("taint", val);
+        return 1;
+    }
+    return 0;
+}
+
+static void say_refusals(struct provisioner *p, struct reconcile *r, const struct round *d)
+{
+    int64_t now = world_now_ms(p->c->world);
+    uint32_t n_deferred = 0;
+
+    for (uint32_t i = 0; i < d->n_refusals; i++) {
+        const struct round_refusal *x = &d->refusals[i];
+        struct log_field f[3] = {LOG_OBJ("Pod", x->pod.ns, x->pod.name)};
+        uint32_t n = 1;
+
+        n_deferred += x->deferred;
+        if (podbook_refused(p->book, x->pod.uid, now))
+            metric_observe(p->c->metrics->pods_scheduling_decision_duration,
+                           (double)(now - podbook_get(p->book, x->pod.uid).acked_ms) / 1000, NULL, now);
+        if (x->deferred || x->silent)
+            continue;
+        n += error_fields(x->reason, &f[n]);
+        f[n++] = LOG_STR("error", x->reason);
+        log_write(r->log, LOG_ERROR, "could not schedule pod", NULL, f, n);
+        publish_pod(p, &x->pod, /* warning= */ true, "FailedScheduling",
+                    arena_printf(r->arena, "Failed to schedule pod, " STR_FMT, STR_ARG(x->reason)),
+                    FAILED_SCHEDULING_MS, /* limited= */ false);
+    }
+    metric_set(p->c->metrics->scheduler_ignored_pods_count, d->n_ignored, NULL);
+    metric_set(p->c->metrics->scheduler_unschedulable_pods_count, d->n_refusals - d->n_ignored - n_deferred,
+               METRIC_VALS(STR("provisioner")));
+}
+
+static void note_placed(struct provisioner *p, const struct round_pod *pods, uint32_t n, bool healthy)
+{
+    int64_t now = world_now_ms(p->c->world);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (!pods[i].bound && podbook_placed(p->book, pods[i].uid, healthy, now))
+            metric_observe(p->c->metrics->pods_scheduling_decision_duration,
+                           (double)(now - podbook_get(p->book, pods[i].uid).acked_ms) / 1000, NULL, now);
+}
+
+static void nominate(struct provisioner *p, struct reconcile *r, const struct round *d)
+{
+    for (uint32_t i = 0; i < d->n_nodes; i++) {
+        const struct round_node *n = &d->nodes[i];
+
+        store_nominate(p->c->store, n->provider_id, world_now_ms(p->c->world));
+        note_placed(p, n->pods, n->n_pods, n->healthy_pool);
+        for (uint32_t k = 0; k < n->n_pods; k++)
+            publish_nominated(p, r->arena, &n->pods[k], n->claim, n->node);
+    }
+}
+
+static void say_found(struct reconcile *r, const struct round *d, int64_t took_us)
+{
+    uint32_t n_new = 0, n_unready = 0, n_waiting = 0, shown = 0;
+    struct sb names = {0}, took = {0};
+
+    for (uint32_t i = 0; i < d->n_claims; i++)
+        for (uint32_t k = 0; k < d->claims[i].n_pods; k++, n_new++)
+            if (shown < NAMES_SHOWN)
+                sb_printf(&names, "%s" STR_FMT "/" STR_FMT, shown++ ? ", " : "", STR_ARG(d->claims[i].pods[k].ns),
+                          STR_ARG(d->claims[i].pods[k].name));
+    if (n_new > shown)
+        sb_printf(&names, " and %u other(s)", n_new - shown);
+    duration_print(&took, took_us * 1000);
+    if (n_new) {
+        log_info(r->log, "found provisionable pod(s)", LOG_STR("Pods", sb_view(&names)),
+                 LOG_STR("duration", sb_view(&took)));
+        log_info(r->log, "computed new nodeclaim(s) to fit pod(s)", LOG_I64("nodeclaims", d->n_claims),
+                 LOG_I64("pods", n_new));
+        for (uint32_t i = 0; i < d->n_nodes; i++)
+            if (!d->nodes[i].ready) {
+                n_unready++;
+                n_waiting += d->nodes[i].n_pods;
+            }
+        if (n_waiting)
+            log_info(r->log, "computed unready node(s) will fit pod(s)", LOG_I64("nodes", n_unready),
+                     LOG_I64("pods", n_waiting));
+    }
+    sb_fini(&names);
+    sb_fini(&took);
+}
+
+/* ---- what a round does ---- */
+
+struct launch {
+    struct provisioner *p;
+    struct reconcile *r;
+    const struct round *round;
+    uint32_t n_failed;
+};
+
+/* The pool as it is now: a round may have been planned before others took what its limits allow. */
+static bool within_limits(struct control *c, str pool, struct err *e)
+{
+    const struct nodepool *np = store_pool(c->store, pool);
+    struct reslist used = store_pool_usage(c->store, pool);
+    struct sb have = {0}, may = {0};
+    bool ok = true;
+
+    if (!np)
+        return err_set(e, ERR_NOT_FOUND, "nodepool \"" STR_FMT "\" not found", STR_ARG(pool));
+    for (uint32_t i = 0; ok && np->has_limits && i < np->limits.n; i++) {
+        const struct resq *q = &np->limits.q[i];
+
+        if (reslist_value(&used, q->name) <= q->v)
+            continue;
+        quantity_print(&have, q->name, reslist_value(&used, q->name), q->binary);
+        quantity_print(&may, q->name, q->v, q->binary);
+        ok = err_set(e, ERR_CAPACITY, STR_FMT " resource usage of " STR_FMT " exceeds limit of " STR_FMT,
+                     STR_ARG(sym_str(c->syms, q->name)), STR_ARG(sb_view(&have)), STR_ARG(sb_view(&may)));
+    }
+    sb_fini(&have);
+    sb_fini(&may);
+    return ok;
+}
+
+static void create_one(void *ctx, uint32_t i)
+{
+    struct launch *l = ctx;
+    struct control *c = l->p->c;
+    const struct round_claim *x = &l->round->claims[i];
+    struct arena *a = l->r->arena;
+    struct tree *made;
+    struct err e;
+    str name;
+
+    if (!within_limits(c, x->pool, &e) || !api_create(c->api, a, &api_nodeclaims, STR(""), x->body, &made, &e)) {
+        if (l->n_failed++ == 0)
+            l->r->err = e;
+        return;
+    }
+    name = tree_str(tree_at(made, "metadata", "name", NULL));
+    feed_answer(c->feed, OBJ_NODECLAIM, made);
+    metric_inc(c->metrics->nodeclaims_created_total, 1,
+               METRIC_VALS(STR("provisioned"), x->pool, x->min_values_relaxed ? STR("true") : STR("false")));
+    log_info(l->r->log, "created nodeclaim", LOG_OBJ("NodePool", STR(""), x->pool), LOG_OBJ("NodeClaim", STR(""), name),
+             LOG_JSON("requests", x->requests), LOG_STR("instance-types", x->types));
+    for (uint32_t k = 0; k < x->n_pods; k++)
+        publish_nominated(l->p, a, &x->pods[k], name, STR(""));
+}
+
+/* Whether any NodePool can be planned with; those that cannot yet are named. */
+static bool have_pools(struct provisioner *p, struct reconcile *r)
+{
+    struct names pools = store_names(p->c->store, OBJ_NODEPOOL);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < pools.n; i++) {
+        const struct kept *kept = store_kept(p->c->store, OBJ_NODEPOOL, pools.v[i]);
+        const struct nodepool *np = store_pool(p->c->store, pools.v[i]);
+
+        if (!kept->managed || (np && (np->is_static || np->deleting)))
+            continue;
+        if (np && np->ready == COND_TRUE)
+            n++;
+        else
+            log_error(r->log, "ignoring nodepool, not ready", NULL, LOG_OBJ("NodePool", STR(""), pools.v[i]));
+    }
+    if (n == 0)
+        log_info(r->log, "no dynamic nodepools found");
+    return n != 0;
+}
+
+static struct round *plan_round(struct provisioner *p, struct reconcile *r)
+{
+    struct control *c = p->c;
+    int64_t began = world_mono_us(c->world), took;
+    AUTO(arena) struct arena *pass = arena_new(0);
+    struct snapshot *s =
+        store_snapshot(c->store, &c->options->settings, c->cloud->catalog(c->cloud->self), world_now_ms(c->world));
+    struct round *d;
+
+    if (s->n_pending + s->n_refused == 0)
+        return NULL;
+    log_debug(r->log, "computing scheduling decision for provisionable pod(s)",
+              LOG_I64("pending-pods", s->n_pending - s->n_moving), LOG_I64("deleting-pods", s->n_moving));
+    if (!have_pools(p, r))
+        return NULL;
+    d = round_of(r->arena, c->store, s, plan_make(pass, s), world_random(c->world));
+    took = world_mono_us(c->world) - began;
+    metric_observe(c->metrics->scheduler_scheduling_duration, (double)took / 1e6, METRIC_VALS(STR("provisioner")),
+                   world_now_ms(c->world));
+    say_refusals(p, r, d);
+    nominate(p, r, d);
+    say_found(r, d, took);
+    return d;
+}
+
+static struct result provision(struct reconcile *r)
+{
+    struct provisioner *p = r->ctx;
+    struct launch l = {.p = p, .r = r};
+
+    if (!store_synced(p->c->store))
+        return result_after_ms(UNSYNCED_MS);
+    l.round = plan_round(p, r);
+    if (l.round) {
+        for (uint32_t i = 0; i < l.round->n_claims; i++)
+            note_placed(p, l.round->claims[i].pods, l.round->claims[i].n_pods, l.round->claims[i].healthy_pool);
+        fan_out(p->c->world, "create nodeclaim", l.round->n_claims, LAUNCH_WIDTH, create_one, &l);
+    }
+    batch_done(&p->batch);
+    if (l.n_failed == 0)
+        return RESULT_OK;
+    (void)err_wrap(&r->err, "creating nodeclaims, %u of %u failed", l.n_failed, l.round->n_claims);
+    return result_error();
+}
+
+struct provisioner *provision_register(struct control *c)
+{
+    struct provisioner *p = xcalloc(1, sizeof(*p));
+
+    p->c = c;
+    p->book = podbook_new();
+    p->retry = (struct timer){.fn = on_retry, .ctx = p};
+    batch_init(&p->batch, c->world, c->options->batch_idle_ms, c->options->batch_max_ms, on_window, p);
+    p->queue = manager_add(
+        c->manager, &(struct controller_spec){
+                        .name = "provisioner", .workers = 1, .limit = limiter_default, .fn = provision, .ctx = p});
+    store_subscribe(c->store, on_event, p);
+    return p;
+}
+
+void provisioner_free(struct provisioner *p)
+{
+    if (!p)
+        return;
+    timer_stop(p->c->world, &p->retry);
+    batch_fini(&p->batch);
+    podbook_free(p->book);
+    vec_fini(&p->retries);
+    free(p);
+}
+
+const struct podbook *provisioner_book(const struct provisioner *p)
+{
+    return p->book;
+}

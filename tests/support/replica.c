@@ -1,0 +1,116 @@
+#include "support/replica.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/providers.h"
+#include "control/autoscaler.h"
+#include "support/check.h"
+
+struct replica {
+    struct arena *a;
+    struct syms *t;
+    struct options o;
+    struct kube_config *config;
+    struct log *log;
+    struct world *world;
+    struct autoscaler *op;
+    bool ended;
+};
+
+static const char *const *environment;
+
+static const char *env_of_test(const char *name)
+{
+    for (const char *const *p = environment; p && *p; p += 2)
+        if (strcmp(*p, name) == 0)
+            return p[1];
+    return strcmp(name, "LEADER_ELECTION_NAMESPACE") == 0 ? "default" : NULL;
+}
+
+static int64_t clock_of(void *world)
+{
+    return world_now_ms(world);
+}
+
+static void keep_line(void *ctx, str line)
+{
+    sb_str(ctx, line);
+}
+
+static void on_end(void *ctx, int status UNUSED)
+{
+    struct replica *r = ctx;
+
+    r->ended = true;
+}
+
+struct replica *replica_new(struct world *w, const char *server, const char *identity, const char *const *env,
+                            struct sb *log)
+{
+    struct replica *r = xcalloc(1, sizeof(*r));
+    char *argv[] = {(char *)(uintptr_t) "controller", NULL};
+    struct err e = {0};
+
+    r->a = arena_new(0);
+    r->t = syms_new();
+    r->world = w;
+    environment = env;
+    check_ok("options", options_parse(&r->o, r->a, r->t, 1, argv, env_of_test, &e), &e);
+    r->config = kube_config_fixed(str_c(server), STR(""), NULL);
+    r->log = log_new(r->o.log_level, &(struct log_sink){log, keep_line}, clock_of, w);
+    r->op = autoscaler_new(&(struct autoscaler_setup){.world = w,
+                                                  .config = r->config,
+                                                  .options = &r->o,
+                                                  .syms = r->t,
+                                                  .log = r->log,
+                                                  .cloud = provider_kwok,
+                                                  .identity = str_c(identity),
+                                                  .on_end = on_end,
+                                                  .ctx = r},
+                         &e);
+    check_ok("autoscaler", r->op != NULL, &e);
+    return r;
+}
+
+void replica_stop(struct replica *r)
+{
+    autoscaler_stop(r->op);
+}
+
+void replica_free(struct replica *r)
+{
+    if (!r)
+        return;
+    autoscaler_free(r->op);
+    log_free(r->log);
+    kube_config_free(r->config);
+    syms_free(r->t);
+    arena_free(r->a);
+    free(r);
+}
+
+bool replica_ended(const struct replica *r)
+{
+    return r->ended;
+}
+
+bool replica_leads(const struct replica *r)
+{
+    return autoscaler_leads(r->op);
+}
+
+bool replica_synced(const struct replica *r)
+{
+    return autoscaler_synced(r->op);
+}
+
+uint32_t replica_waiting(const struct replica *r)
+{
+    return recorder_waiting(autoscaler_control(r->op)->recorder);
+}
+
+void replica_metrics(struct replica *r, struct sb *out)
+{
+    autoscaler_metrics(r->op, out);
+}

@@ -1,0 +1,39 @@
+/* rig - the whole controller against the embedded cluster, in virtual time: what a real cluster with kwok would do, in milliseconds.
+ *
+ * The cluster is a lab (lab.h) with our custom resource definitions and the Node `system` that nobody manages. Replicas of the controller are processes of their own, which can be
+ * stopped, killed and started again. Every request of a replica that changes something is written down.
+ */
+#pragma once
+
+#include "support/lab.h"
+#include "support/replica.h"
+
+#define RIG_REPLICAS 3
+
+struct rig_write { /* of a replica */
+    double t;      /* seconds since the rig was made */
+    str method, path, body;
+    bool changed; /* something came of it */
+};
+
+struct rig {
+    struct lab *l;
+    struct replica *replicas[RIG_REPLICAS];
+    struct world *worlds[RIG_REPLICAS];
+    struct sb logs[RIG_REPLICAS];
+    uint32_t n_started; /* ever: makes identities */
+    int64_t began_us;
+    VEC(struct rig_write) writes;
+    const char *const *env;
+};
+
+/* `env`: settings of the controllers, name, value, …, NULL. `o` NULL: a lab's usual cluster. */
+struct rig *rig_new(uint64_t seed, const char *const *env, const struct cluster_options *o);
+void rig_free(struct rig *r);
+
+void rig_start(struct rig *r, uint32_t i);
+void rig_stop(struct rig *r, uint32_t i); /* SIGTERM; runs until it has ended */
+void rig_kill(struct rig *r, uint32_t i); /* kill -9 */
+double rig_now(const struct rig *r);
+/* Runs until the condition holds, in steps of 50 ms; false: it did not within so many seconds. */
+bool rig_until(struct rig *r, double seconds, bool (*holds)(struct rig *r, const void *arg), const void *arg);

@@ -1,0 +1,167 @@
+/* Flags and environment variables: precedence, Go's ways of writing flags, what is fatal and what is not. */
+#include "control/options.h"
+
+#include <string.h>
+
+#include "support/check.h"
+
+static const char *const *environment; /* name, value, …, NULL */
+
+static const char *env_of_test(const char *name)
+{
+    for (const char *const *p = environment; p && *p; p += 2)
+        if (strcmp(*p, name) == 0)
+            return p[1];
+    return NULL;
+}
+
+struct lab {
+    struct arena *a;
+    struct syms *t;
+    struct options o;
+    struct err e;
+};
+
+static bool parse(struct lab *l, const char *const *env, const char *args)
+{
+    char *argv[16] = {(char *)(uintptr_t) "controller"}, *at;
+    int argc = 1;
+
+    *l = (struct lab){.a = arena_new(0), .t = syms_new()};
+    at = (char *)(uintptr_t)arena_printf(l->a, "%s%c", args, 0).p;
+    for (char *word = strtok(at, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    environment = env;
+    return options_parse(&l->o, l->a, l->t, argc, argv, env_of_test, &l->e);
+}
+
+static void lab_fini(struct lab *l)
+{
+    syms_free(l->t);
+    arena_free(l->a);
+}
+
+static void defaults(void **state UNUSED)
+{
+    struct lab l;
+
+    check_ok("no flags", parse(&l, NULL, ""), &l.e);
+    check_str("provider", str_c(l.o.provider), "kwok");
+    check_i64("metrics port", l.o.metrics_port, 8080);
+    check_i64("probe port", l.o.health_probe_port, 8081);
+    check_i64("qps", l.o.kube_client_qps, 200);
+    check_i64("burst", l.o.kube_client_burst, 300);
+    check_i64("batch max", l.o.batch_max_ms, 10000);
+    check_i64("batch idle", l.o.batch_idle_ms, 1000);
+    check_str("lease", str_c(l.o.leader_election_name), "karpenter-leader-election");
+    check_true("warm-up is off", l.o.disable_controller_warmup);
+    check_true("reserved capacity", l.o.settings.reserved_capacity);
+    check_true("no repair", !l.o.gate_node_repair && !l.o.gate_static_capacity && !l.o.gate_capacity_buffer);
+    check_i64("info", l.o.log_level, LOG_INFO);
+    lab_fini(&l);
+}
+
+static void ways_of_writing(void **state UNUSED)
+{
+    static const char *const args[] = {"--batch-idle-duration 2s", "-batch-idle-duration 2s",
+                                       "--batch-idle-duration=2s", "-batch-idle-duration=2s"};
+    struct lab l;
+
+    for (size_t i = 0; i < ARRAY_LEN(args); i++) {
+        check_ok(args[i], parse(&l, NULL, args[i]), &l.e);
+        check_i64(args[i], l.o.batch_idle_ms, 2000);
+        lab_fini(&l);
+    }
+    check_ok("a flag without value", parse(&l, NULL, "--disable-leader-election --log-level debug"), &l.e);
+    check_true("is true", l.o.disable_leader_election);
+    check_i64("the next one is a flag of its own", l.o.log_level, LOG_DEBUG);
+    lab_fini(&l);
+    check_ok("off", parse(&l, NULL, "--disable-controller-warmup=false"), &l.e);
+    check_true("off", !l.o.disable_controller_warmup);
+    lab_fini(&l);
+    check_ok("help", parse(&l, NULL, "--help"), &l.e);
+    check_true("help", l.o.help);
+    lab_fini(&l);
+}
+
+static void precedence(void **state UNUSED)
+{
+    static const char *const env[] = {
+        "METRICS_PORT", "9000", "HEALTH_PROBE_PORT", "9001", "FEATURE_GATES", " NodeRepair = true ,Unknown=true", NULL};
+    struct lab l;
+
+    check_ok("environment", parse(&l, env, "--metrics-port 9100"), &l.e);
+    check_i64("a flag wins", l.o.metrics_port, 9100);
+    check_i64("over the environment", l.o.health_probe_port, 9001);
+    check_true("gates", l.o.gate_node_repair);
+    check_true("gates that are not named stay", l.o.settings.reserved_capacity);
+    lab_fini(&l);
+}
+
+static void odd_environment(void **state UNUSED)
+{
+    static const char *const env[] = {"METRICS_PORT",
+                                      "many",
+                                      "BATCH_MAX_DURATION",
+                                      "soon",
+                                      "DISABLE_LEADER_ELECTION",
+                                      "perhaps",
+                                      "ENABLE_PROFILING",
+                                      "T",
+                                      "CPU_REQUESTS",
+                                      "-5",
+                                      NULL};
+    struct lab l;
+
+    check_ok("what cannot be read counts as absent", parse(&l, env, ""), &l.e);
+    check_i64("number", l.o.metrics_port, 8080);
+    check_i64("duration", l.o.batch_max_ms, 10000);
+    check_true("truth", !l.o.disable_leader_election);
+    check_true("Go's spellings", l.o.enable_profiling);
+    check_i64("cpu", l.o.cpu_milli, 1000);
+    lab_fini(&l);
+}
+
+static void refusals(void **state UNUSED)
+{
+    static const struct {
+        const char *name, *env[3], *args, *want;
+    } cases[] = {
+        {"level", {"LOG_LEVEL", "loud"}, "", "validating cli flags / env vars, invalid LOG_LEVEL \"loud\""},
+        {"policy",
+         {0},
+         "--preference-policy=Maybe",
+         "validating cli flags / env vars, invalid PREFERENCE_POLICY \"Maybe\""},
+        {"min values",
+         {"MIN_VALUES_POLICY", "x"},
+         "",
+         "validating cli flags / env vars, invalid MIN_VALUES_POLICY \"x\""},
+        {"unknown", {0}, "--no-such-flag", "parsing flags, flag provided but not defined: -no-such-flag"},
+        {"no value", {0}, "--metrics-port", "parsing flags, flag needs an argument: -metrics-port"},
+        {"bad number", {0}, "--metrics-port=x", "parsing flags, invalid value \"x\" for flag -metrics-port"},
+        {"bad truth", {0}, "--enable-profiling=1", "parsing flags, invalid value \"1\" for flag -enable-profiling"},
+        {"not a flag", {0}, "now", "parsing flags, \"now\" is not a flag"},
+        {"gates",
+         {"FEATURE_GATES", "NodeRepair"},
+         "",
+         "parsing feature gates: FEATURE_GATES: \"NodeRepair\" is not name=true or name=false"},
+        {"port", {0}, "--metrics-port=70000", "a port is a number from 1 to 65535, or 0 for none"},
+    };
+    struct lab l;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        check_true(cases[i].name, !parse(&l, cases[i].env, cases[i].args));
+        check_str(cases[i].name, str_c(l.e.msg), cases[i].want);
+        lab_fini(&l);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults),        cmocka_unit_test(ways_of_writing), cmocka_unit_test(precedence),
+        cmocka_unit_test(odd_environment), cmocka_unit_test(refusals),
+    };
+
+    return cmocka_run_group_tests_name("control/options", tests, NULL, NULL);
+}
