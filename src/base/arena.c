@@ -162,11 +162,13 @@ str arena_printf(struct arena *a, const char *fmt, ...)
 
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    size_t room = a->now->size - a->used;
+    int n = vsnprintf(a->now->data + a->used, room, fmt, ap); /* mostly it fits */
     va_end(ap);
     assert(n >= 0);
     char *p = arena_take(a, (size_t)n + 1, 1);
-    (void)vsnprintf(p, (size_t)n + 1, fmt, again);
+    if ((size_t)n >= room)
+        (void)vsnprintf(p, (size_t)n + 1, fmt, again);
     va_end(again);
     return (str){p, (size_t)n};
 }

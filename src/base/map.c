@@ -16,8 +16,16 @@ uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
         h = hash_mix(h, w);
     }
     uint64_t tail = 0;
-    for (size_t i = 0; i < n; i++)
-        tail |= (uint64_t)b[i] << (8 * i);
+    if (n >= 4) { /* two halves that may overlap: what they have in common is the same */
+        uint32_t first, last;
+
+        memcpy(&first, b, 4);
+        memcpy(&last, b + n - 4, 4);
+        tail = first | (uint64_t)last << (8 * (n - 4));
+    } else {
+        for (size_t i = 0; i < n; i++)
+            tail |= (uint64_t)b[i] << (8 * i);
+    }
     return hash_mix(h, tail);
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 
-static void sb_room(struct sb *b, size_t more)
+void sb_grow(struct sb *b, size_t more)
 {
     assert(more < SIZE_MAX / 4);   /* a length that went wrong, not a text */
     size_t need = b->n + more + 1; /* one spare byte for sb_cstr() */
@@ -29,30 +29,6 @@ void sb_reset(struct sb *b)
     b->n = 0;
 }
 
-void sb_bytes(struct sb *b, const void *p, size_t n)
-{
-    sb_room(b, n);
-    if (n)
-        memcpy(b->p + b->n, p, n);
-    b->n += n;
-}
-
-void sb_str(struct sb *b, str s)
-{
-    sb_bytes(b, s.p, s.n);
-}
-
-void sb_c(struct sb *b, const char *s)
-{
-    sb_bytes(b, s, strlen(s));
-}
-
-void sb_char(struct sb *b, char c)
-{
-    sb_room(b, 1);
-    b->p[b->n++] = c;
-}
-
 void sb_fill(struct sb *b, char c, size_t n)
 {
     sb_room(b, n);
@@ -66,11 +42,14 @@ void sb_printf(struct sb *b, const char *fmt, ...)
 
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    size_t room = b->cap - b->n;
+    int n = vsnprintf(room ? b->p + b->n : NULL, room, fmt, ap); /* mostly it fits */
     va_end(ap);
     assert(n >= 0);
-    sb_room(b, (size_t)n);
-    (void)vsnprintf(b->p + b->n, (size_t)n + 1, fmt, again);
+    if ((size_t)n >= room) {
+        sb_room(b, (size_t)n);
+        (void)vsnprintf(b->p + b->n, (size_t)n + 1, fmt, again);
+    }
     va_end(again);
     b->n += (size_t)n;
 }

@@ -25,7 +25,8 @@ static inline str str_c(const char *c)
 
 static inline bool str_eq(str a, str b)
 {
-    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+    /* The first byte tells most apart, without a call. */
+    return a.n == b.n && (a.n == 0 || (a.p[0] == b.p[0] && memcmp(a.p, b.p, a.n) == 0));
 }
 
 static inline bool str_is(str a, const char *c)

@@ -27,6 +27,7 @@
 #define TOKEN_BYTES 24
 #define SAVE_EVERY_US (30 * 1000000ll)
 #define MAX_NODES 10000
+#define MAX_HEAD (16u << 10) /* room for any token and selector; all of it is cleared for every request */
 
 struct demo_args {
     const char *kubeconfig, *data;
@@ -353,9 +354,9 @@ static bool start(struct demo *d, struct err *e)
         return false;
     if (!tls_self_signed(d->arena, names, ARRAY_LEN(names), world_now_ms(d->world), &d->cert, &key, e))
         return false;
-    d->httpd = httpd_listen(
-        d->world, &(struct httpd_options){.port = (uint16_t)d->args.port, .cert_pem = d->cert, .key_pem = key},
-        kube_serve, d->kube, e);
+    struct httpd_options o = {
+        .port = (uint16_t)d->args.port, .cert_pem = d->cert, .key_pem = key, .max_head = MAX_HEAD};
+    d->httpd = httpd_listen(d->world, &o, kube_serve, d->kube, e);
     if (!d->httpd)
         return false;
     d->server = arena_printf(d->arena, "https://127.0.0.1:%u", httpd_port(d->httpd));

@@ -4,13 +4,17 @@
 #include <stdlib.h>
 
 #include "control/claims.h"
+#include "control/metrics_objects.h"
 #include "control/nodes.h"
 #include "control/provision.h"
+#include "control/status_metrics.h"
 
 struct controllers {
     struct claims *claims;
     struct nodes *nodes;
     struct provisioner *provisioner;
+    struct object_metrics *objects; /* these two: NULL when nobody wants to see single objects */
+    struct status_watch *conditions;
 };
 
 struct controllers *controllers_register(struct control *c)
@@ -20,6 +24,10 @@ struct controllers *controllers_register(struct control *c)
     s->claims = claims_new(c);
     s->nodes = nodes_new(c);
     s->provisioner = provision_register(c);
+    if (!c->options->disable_cluster_state_observability) {
+        s->objects = object_metrics_new(c);
+        s->conditions = status_watch_new(c);
+    }
     return s;
 }
 
@@ -27,6 +35,8 @@ void controllers_free(struct controllers *s)
 {
     if (!s)
         return;
+    status_watch_free(s->conditions);
+    object_metrics_free(s->objects);
     provisioner_free(s->provisioner);
     nodes_free(s->nodes);
     claims_free(s->claims);

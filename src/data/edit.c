@@ -4,6 +4,8 @@
 
 #include <stdarg.h>
 
+#include "base/sb.h"
+
 struct tree *tree_new_map(struct arena *a)
 {
     struct tree *t = arena_new_one(a, struct tree);
@@ -27,7 +29,11 @@ struct tree tree_of_str(str s)
 
 struct tree tree_of_i64(struct arena *a, int64_t v)
 {
-    return (struct tree){.kind = TREE_NUMBER, .text = arena_printf(a, "%lld", (long long)v)};
+    char digits[24];
+    struct sb b = {.p = digits, .cap = sizeof(digits)}; /* 20 digits fit: it never grows */
+
+    sb_i64(&b, v);
+    return (struct tree){.kind = TREE_NUMBER, .text = sb_dup(&b, a)};
 }
 
 struct tree tree_of_bool(bool v)

@@ -29,22 +29,39 @@ static bool escape_short(struct sb *out, uint32_t c)
     return true;
 }
 
-/* How many of the first bytes are plain ASCII that needs no escape: eight at a time, as names and labels all are. */
-static size_t plain_ascii(const unsigned char *p, size_t n)
+/* Whether eight bytes are plain ASCII that needs no escape; may say no too often, never too rarely. */
+static bool plain_word(uint64_t w)
 {
     const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+    uint64_t quote = w ^ (ones * '"'), slash = w ^ (ones * '\\'), del = w ^ (ones * 0x7f);
+
+    /* per byte: below 0x20, '"', '\\', DEL or above ASCII */
+    return !(((w - ones * 0x20) | (quote - ones) | (slash - ones) | (del - ones) | w) & tops);
+}
+
+static uint64_t word_at(const unsigned char *p)
+{
+    uint64_t w;
+
+    memcpy(&w, p, 8);
+    return w;
+}
+
+static bool plain_byte(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* How many of the first bytes are plain: eight at a time, as names and labels all are. */
+static size_t plain_ascii(const unsigned char *p, size_t n)
+{
     size_t at = 0;
 
-    for (; at + 8 <= n; at += 8) {
-        uint64_t w;
-
-        memcpy(&w, p + at, 8);
-        uint64_t quote = w ^ (ones * '"'), slash = w ^ (ones * '\\'), del = w ^ (ones * 0x7f);
-        /* per byte: below 0x20, '"', '\\', DEL or above ASCII; may say yes too often, never too rarely */
-        if (((w - ones * 0x20) | (quote - ones) | (slash - ones) | (del - ones) | w) & tops)
-            break;
-    }
-    while (at < n && p[at] >= 0x20 && p[at] < 0x7f && p[at] != '"' && p[at] != '\\')
+    while (at + 8 <= n && plain_word(word_at(p + at)))
+        at += 8;
+    if (at < n && n >= 8 && n - at < 8 && plain_word(word_at(p + n - 8))) /* the rest, and some before it once more */
+        return n;
+    while (at < n && plain_byte(p[at]))
         at++;
     return at;
 }
@@ -300,6 +317,11 @@ void jw_tree(struct jw *w, const struct tree *t)
     case TREE_MAP:
         break;
     }
+    if (!w->yaml && !w->indent) {
+        before_value(w, true);
+        json_compact(w->out, t, true);
+        return;
+    }
     begin(w, t->kind == TREE_LIST);
     for (uint32_t i = 0; i < t->n; i++) {
         if (t->kind == TREE_MAP)
@@ -323,4 +345,64 @@ str json_text(struct arena *a, const struct tree *t)
 str json_quoted(struct arena *a, str s)
 {
     return json_text(a, &(struct tree){.kind = TREE_STRING, .text = s});
+}
+
+/* ---- compact ---- */
+
+static void compact_text(struct sb *out, str s)
+{
+    if (plain_ascii((const unsigned char *)s.p, s.n) < s.n) {
+        quoted(out, s);
+        return;
+    }
+    sb_room(out, s.n + 2);
+    char *p = out->p + out->n;
+    p[0] = '"';
+    if (s.n)
+        memcpy(p + 1, s.p, s.n);
+    p[s.n + 1] = '"';
+    out->n += s.n + 2;
+}
+
+static void compact_members(struct sb *out, const struct tree *t, bool nulls)
+{
+    bool map = t->kind == TREE_MAP, any = false;
+
+    sb_char(out, map ? '{' : '[');
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (t->items[i].kind == TREE_NULL && !nulls)
+            continue;
+        if (any)
+            sb_char(out, ',');
+        any = true;
+        if (map) {
+            compact_text(out, t->keys[i]);
+            sb_char(out, ':');
+        }
+        json_compact(out, &t->items[i], nulls);
+    }
+    sb_char(out, map ? '}' : ']');
+}
+
+void json_compact(struct sb *out, const struct tree *t, bool nulls)
+{
+    switch (t ? t->kind : TREE_NULL) {
+    case TREE_NULL:
+        sb_str(out, STR("null"));
+        return;
+    case TREE_BOOL:
+        sb_str(out, t->truth ? STR("true") : STR("false"));
+        return;
+    case TREE_NUMBER:
+        assert(json_is_number(t->text));
+        sb_str(out, t->text);
+        return;
+    case TREE_STRING:
+        compact_text(out, t->text);
+        return;
+    case TREE_LIST:
+    case TREE_MAP:
+        compact_members(out, t, nulls);
+        return;
+    }
 }

@@ -44,3 +44,7 @@ void jw_tree(struct jw *w, const struct tree *t); /* NULL: null */
 struct arena;
 str json_text(struct arena *a, const struct tree *t);
 str json_quoted(struct arena *a, str s);
+
+/* What jw_tree() writes when it is compact, in a fraction of the time. nulls false: members and elements that are null are left
+ * out. The tree may be as deep as the reader accepts. */
+void json_compact(struct sb *out, const struct tree *t, bool nulls);

@@ -136,41 +136,41 @@ static str read_string(struct own *o)
     return escapes ? unescape(o->a, raw) : raw;
 }
 
-static void read_value(struct own *o, struct tree *t);
+static void read_value(struct own *o, uint32_t at);
 
-static void read_members(struct own *o, struct tree *t, char close)
+/* A member has its place on the stack before it is read; what it holds itself goes behind it, and is gone when it is read. */
+static void read_members(struct own *o, uint32_t into, char close)
 {
     uint32_t first = o->n;
     bool map = close == '}';
 
     o->at++;
-    t->kind = map ? TREE_MAP : TREE_LIST;
     while (o->at < o->end && *o->at != close) {
-        struct tree member = {0};
-        str key = {0};
+        uint32_t at = o->n;
 
-        if (o->n > first) {
+        if (at > first) {
             assert(*o->at == ',');
             o->at++;
         }
+        if (at == o->cap)
+            more_room(o);
+        o->n++;
         if (map) {
             assert(o->at < o->end && *o->at == '"');
-            key = read_string(o);
+            o->keys[at] = read_string(o);
             assert(o->at < o->end && *o->at == ':');
             o->at++;
         }
-        read_value(o, &member);
-        if (o->n == o->cap)
-            more_room(o);
-        o->waiting[o->n] = member;
-        o->keys[o->n++] = key;
+        read_value(o, at);
     }
     assert(o->at < o->end);
     o->at++;
-    t->n = t->cap = o->n - first;
-    t->items = arena_dup_array(o->a, struct tree, o->waiting + first, t->n);
+    uint32_t n = o->n - first;
+    struct tree *t = &o->waiting[into];
+    *t = (struct tree){.kind = map ? TREE_MAP : TREE_LIST, .n = n, .cap = n};
+    t->items = arena_dup_array(o->a, struct tree, o->waiting + first, n);
     if (map)
-        t->keys = arena_dup_array(o->a, str, o->keys + first, t->n);
+        t->keys = arena_dup_array(o->a, str, o->keys + first, n);
     o->n = first;
 }
 
@@ -180,54 +180,68 @@ static void read_word(struct own *o, struct tree *t)
 
     while (o->at < o->end && *o->at != ',' && *o->at != '}' && *o->at != ']')
         o->at++;
-    t->text = (str){from, (size_t)(o->at - from)};
+    *t = (struct tree){.kind = TREE_NUMBER, .text = {from, (size_t)(o->at - from)}};
     assert(t->text.n > 0);
-    t->kind = TREE_NUMBER;
     if (*from == 't' || *from == 'f') {
         t->kind = TREE_BOOL;
         t->truth = *from == 't';
     } else if (*from == 'n') {
-        t->kind = TREE_NULL;
-        t->text = (str){0};
+        *t = (struct tree){.kind = TREE_NULL};
     }
 }
 
-static void read_value(struct own *o, struct tree *t)
+static void read_value(struct own *o, uint32_t at)
 {
     assert(o->at < o->end);
     switch (*o->at) {
     case '"':
-        t->kind = TREE_STRING;
-        t->text = read_string(o);
+        o->waiting[at] = (struct tree){.kind = TREE_STRING};
+        o->waiting[at].text = read_string(o);
         return;
     case '{':
-        read_members(o, t, '}');
+        read_members(o, at, '}');
         return;
     case '[':
-        read_members(o, t, ']');
+        read_members(o, at, ']');
         return;
     default:
-        read_word(o, t);
+        read_word(o, &o->waiting[at]);
     }
 }
 
-struct tree *json_read_own(struct arena *a, str text)
+static struct tree *read_first(struct arena *a, str text, const char **ret_end)
 {
     struct own o;
-    struct tree *t = arena_new_one(a, struct tree);
 
     o.a = a;
     o.at = text.p;
     o.end = text.p + text.n;
     o.waiting = o.room;
     o.keys = o.key_room;
-    o.n = 0;
+    o.n = 1;
     o.cap = FIRST_ROOM;
-    read_value(&o, t);
-    assert(o.at == o.end);
+    read_value(&o, 0);
+    struct tree *t = arena_dup_array(a, struct tree, o.waiting, 1);
     if (o.waiting != o.room) {
         free(o.waiting);
         free(o.keys);
     }
+    *ret_end = o.at;
     return t;
+}
+
+struct tree *json_read_own(struct arena *a, str text)
+{
+    const char *end;
+    struct tree *t = read_first(a, text, &end);
+
+    assert(end == text.p + text.n);
+    return t;
+}
+
+struct tree *json_read_own_first(struct arena *a, str text)
+{
+    const char *end;
+
+    return read_first(a, text, &end);
 }

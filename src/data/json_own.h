@@ -9,3 +9,5 @@
 
 /* Strings without escapes point into `text`, which must live as long as the tree. The tree may be edited. */
 struct tree *json_read_own(struct arena *a, str text);
+/* The value that the text begins with; what follows it is not looked at. */
+struct tree *json_read_own_first(struct arena *a, str text);

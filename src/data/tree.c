@@ -7,14 +7,12 @@
 
 #define FEW_KEYS 12u /* up to here comparing all pairs beats hashing */
 
-const struct tree *tree_get(const struct tree *t, const char *key)
+const struct tree *tree_get_str(const struct tree *t, str key)
 {
     if (!t || t->kind != TREE_MAP)
         return NULL;
-
-    str k = str_c(key);
     for (uint32_t i = 0; i < t->n; i++)
-        if (str_eq(t->keys[i], k))
+        if (str_eq(t->keys[i], key))
             return t->items[i].kind == TREE_NULL ? NULL : &t->items[i];
     return NULL;
 }

@@ -22,7 +22,13 @@ struct tree {
 };
 
 /* The member, or NULL when t is NULL, not a map, or has no such key. A null member counts as absent. */
-const struct tree *tree_get(const struct tree *t, const char *key);
+const struct tree *tree_get_str(const struct tree *t, str key);
+
+static inline const struct tree *tree_get(const struct tree *t, const char *key) /* here: most lengths are constants */
+{
+    return tree_get_str(t, str_c(key));
+}
+
 /* tree_at(t, "spec", "template", NULL): tree_get() along a path. */
 const struct tree *tree_at(const struct tree *t, ...) __attribute__((sentinel));
 

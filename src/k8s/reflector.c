@@ -380,6 +380,8 @@ static int64_t judge(struct reflector *r, enum mode mode, int64_t lasted_us)
     bool at_once = c->mode == MODE_WATCH && c->any && lasted_us >= BRIEF_US;
     struct err e = c->err;
 
+    if (c->head.status == 200)
+        r->stale_token = false;
     if (c->head.status != 200 && c->head.status != 0) {
         if (refused(r, mode, &e))
             return 0;

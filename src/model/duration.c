@@ -291,6 +291,20 @@ void time_print_rfc3339(struct sb *b, int64_t ms)
     int64_t sec = (ms % MS_PER_DAY + MS_PER_DAY) % MS_PER_DAY / 1000; /* no product, which might not fit */
     struct civil c = civil_of_days(days);
 
-    sb_printf(b, "%04lld-%02u-%02uT%02d:%02d:%02dZ", (long long)c.year, c.month, c.day, (int)(sec / 3600),
-              (int)(sec / 60 % 60), (int)(sec % 60));
+    if (c.year < 0 || c.year > 9999) {
+        sb_printf(b, "%04lld-%02u-%02uT%02d:%02d:%02dZ", (long long)c.year, c.month, c.day, (int)(sec / 3600),
+                  (int)(sec / 60 % 60), (int)(sec % 60));
+        return;
+    }
+    /* Simulations write times all the time: digit by digit costs a tenth. */
+    const unsigned parts[] = {(unsigned)c.year / 100,    (unsigned)c.year % 100, c.month, c.day, (unsigned)(sec / 3600),
+                              (unsigned)(sec / 60 % 60), (unsigned)(sec % 60)};
+    char text[] = "0000-00-00T00:00:00Z";
+    static const unsigned char at[] = {0, 2, 5, 8, 11, 14, 17};
+
+    for (size_t i = 0; i < ARRAY_LEN(at); i++) {
+        text[at[i]] = (char)('0' + parts[i] / 10);
+        text[at[i] + 1] = (char)('0' + parts[i] % 10);
+    }
+    sb_bytes(b, text, sizeof(text) - 1);
 }

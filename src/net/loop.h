@@ -29,6 +29,7 @@ struct httpd_options {
     uint16_t port;                  /* 0: any free one */
     const char *cert_pem, *key_pem; /* both: TLS */
     size_t max_body;                /* 0: 16 MiB; a longer request gets 413 */
+    size_t max_head;                /* 0: HTTP_MAX_HEAD, which is the most there can be; a longer one gets 431 */
     uint32_t max_connections;       /* 0: 1000 */
     int64_t idle_timeout_us; /* between requests and while one comes in; in whole seconds; 0: 60 s; replies have none */
 };

@@ -29,6 +29,8 @@ struct loop {
     int epoll, event; /* event: written by loop_post() */
     int signal;       /* signalfd; -1: none yet */
     bool running;
+    uint64_t random[32]; /* fetched from the kernel and not used yet: the first n_random */
+    uint32_t n_random;
     VEC(struct loop_watch) watches; /* by file descriptor */
     VEC(struct loop_signal) signals;
     struct loop_letter *_Atomic mail; /* newest first */

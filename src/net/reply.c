@@ -9,6 +9,7 @@
 #include "net/world_int.h"
 
 #define COPY_IN_ARENA 16384u
+#define KEEP_PIECES 1024u /* room for so many stays when the queue is empty */
 
 static struct served *served_of(const struct exchange *x)
 {
@@ -36,8 +37,11 @@ void pieces_take(struct pieces *p, size_t n)
         if (first->bytes.n)
             return;
         struct piece done = *first;
-        if (++p->from == p->list.n)
+        if (++p->from == p->list.n) {
             p->from = p->list.n = 0;
+            if (p->list.cap > KEEP_PIECES)
+                vec_fini(&p->list);
+        }
         piece_done(&done); /* may add pieces */
     }
 }

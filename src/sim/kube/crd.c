@@ -198,6 +198,7 @@ static void serve(struct kube *k, str crd, const struct kind *next, int64_t gene
         c->kind->ix = ix;
         k->kinds_version++;
     }
+    c->kind->api_version = kind_api_version(k->forever, next);
     c->generation = generation;
 }
 

@@ -62,14 +62,14 @@ static void remember(struct event_book *b, uint64_t hash, const struct object *e
 
 static void count_up(struct kube *k, struct arena *a, const struct object *event)
 {
-    struct tree *obj = object_tree(a, event);
+    struct tree *parts = tree_new_map(a);
     int64_t n = 1;
 
-    (void)tree_to_i64(tree_get(obj, "count"), &n);
-    tree_set_i64(a, obj, "count", n + 1);
-    tree_set_str(a, obj, "lastTimestamp", meta_time(a, world_now_ms(k->world)));
+    (void)str_to_i64(object_part(event, STR("count")), &n);
+    tree_set_i64(a, parts, "count", n + 1);
+    tree_set_str(a, parts, "lastTimestamp", meta_time(a, world_now_ms(k->world)));
     object_ref(event);
-    (void)write_revision(k, a, event, obj);
+    (void)write_parts(k, a, event, parts);
     object_unref(event);
 }
 

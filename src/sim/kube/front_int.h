@@ -147,6 +147,12 @@ bool body_place(struct request *r, struct tree *obj, bool name_required, struct 
 void reply_head(struct request *r, int code, const char *content_type, const struct http_header *more, uint32_t n_more);
 void reply_body(struct request *r, int code, const char *content_type, str body);
 void reply_json(struct request *r, int code, struct sb *b); /* takes the text over; laid out as the client wants it */
+/* An answer in parts: the head and its first text, which is taken over, then parts, then reply_end(). For compact JSON. false:
+ * a fault has lost the answer. */
+bool reply_json_begin(struct request *r, int code, struct sb *b);
+void reply_part(struct exchange *x, const struct object *o,
+                str part);                                 /* of its text, not copied: it holds the object */
+void reply_constant(struct exchange *x, const char *text); /* not copied */
 void reply_tree(struct request *r, int code, const struct tree *t);
 bool reply_object(struct request *r, int code, const struct object *o, struct status *st);
 void reply_status(struct request *r, const struct status *st);

@@ -60,16 +60,16 @@ static void free_text(void *p)
     free(p);
 }
 
-/* The whole answer; the text is handed over. */
-static void send_text(struct request *r, int code, const char *content_type, const struct http_header *more,
-                      uint32_t n_more, struct sb *b)
+/* The head of an answer and its first text, which is handed over. false: nobody will see it. */
+static bool begin_text(struct request *r, int code, const char *content_type, const struct http_header *more,
+                       uint32_t n_more, struct sb *b)
 {
     str text = sb_view(b);
 
     if (r->fault.lose_reply) {
         sb_fini(b);
         reply_abort(r->x);
-        return;
+        return false;
     }
     reply_head(r, code, content_type, more, n_more);
     if (text.n)
@@ -77,7 +77,36 @@ static void send_text(struct request *r, int code, const char *content_type, con
     else
         sb_fini(b);
     *b = (struct sb){0};
-    reply_end(r->x);
+    return true;
+}
+
+/* The whole answer; the text is handed over. */
+static void send_text(struct request *r, int code, const char *content_type, const struct http_header *more,
+                      uint32_t n_more, struct sb *b)
+{
+    if (begin_text(r, code, content_type, more, n_more, b))
+        reply_end(r->x);
+}
+
+bool reply_json_begin(struct request *r, int code, struct sb *b)
+{
+    return begin_text(r, code, "application/json", NULL, 0, b);
+}
+
+static void let_go(void *object)
+{
+    object_unref(object);
+}
+
+void reply_part(struct exchange *x, const struct object *o, str part)
+{
+    object_ref(o);
+    reply_piece(x, part, let_go, (void *)(uintptr_t)o);
+}
+
+void reply_constant(struct exchange *x, const char *text)
+{
+    reply_piece(x, str_c(text), NULL, NULL);
 }
 
 void reply_body(struct request *r, int code, const char *content_type, str body)

@@ -139,10 +139,6 @@ static str rv_text(struct arena *a, uint64_t rv)
 /* rv is that of the event: an object that no longer matches carries it in place of its own. */
 static void write_object(struct watcher *w, const struct object *o, uint64_t rv)
 {
-    if (w->form == FORM_OBJECT && o->rv == rv) {
-        sb_str(&w->buf, o->json);
-        return;
-    }
     AUTO(arena) struct arena *tmp = arena_new(0);
     struct tree *obj = kube_tree(tmp, o);
 
@@ -151,21 +147,40 @@ static void write_object(struct watcher *w, const struct object *o, uint64_t rv)
     write_tree(w, o->name, obj, rv);
 }
 
-static void write_event(struct watcher *w, const char *type, const struct object *o, uint64_t rv)
+/* However many watch: the text of the object is the one that the store has. */
+static void send_event(struct watcher *w, enum watch_event type, const struct object *o)
 {
-    size_t from = w->buf.n;
+    static const char *const heads[] = {
+        [WATCH_ADDED] = "{\"type\":\"ADDED\",\"object\":",
+        [WATCH_MODIFIED] = "{\"type\":\"MODIFIED\",\"object\":",
+        [WATCH_DELETED] = "{\"type\":\"DELETED\",\"object\":",
+    };
 
-    sb_printf(&w->buf, "{\"type\":\"%s\",\"object\":", type);
+    flush(w);
+    reply_constant(w->x, heads[type]);
+    reply_part(w->x, o, o->json);
+    reply_constant(w->x, "}\n");
+}
+
+static void write_event_once(struct watcher *w, enum watch_event type, const struct object *o, uint64_t rv)
+{
+    static const char *const names[] = {
+        [WATCH_ADDED] = "ADDED", [WATCH_MODIFIED] = "MODIFIED", [WATCH_DELETED] = "DELETED"};
+
+    if (w->form == FORM_OBJECT && o->rv == rv) {
+        send_event(w, type, o);
+        return;
+    }
+    sb_printf(&w->buf, "{\"type\":\"%s\",\"object\":", names[type]);
     write_object(w, o, rv);
     sb_c(&w->buf, "}\n");
-    if (w->fault.duplicate && rng_below(w->fault.rng, 65536) < w->fault.duplicate) {
-        size_t n = w->buf.n - from;
-        struct sb again = {0};
+}
 
-        sb_bytes(&again, w->buf.p + from, n);
-        sb_str(&w->buf, sb_view(&again));
-        sb_fini(&again);
-    }
+static void write_event(struct watcher *w, enum watch_event type, const struct object *o, uint64_t rv)
+{
+    write_event_once(w, type, o, rv);
+    if (w->fault.duplicate && rng_below(w->fault.rng, 65536) < w->fault.duplicate)
+        write_event_once(w, type, o, rv);
 }
 
 /* An object with nothing but a resource version. */
@@ -195,9 +210,9 @@ static void show_event(struct watcher *w, enum watch_event type, const struct ob
     bool is = type != WATCH_DELETED && selector_matches_object(w->sel, obj);
 
     if (is)
-        write_event(w, was ? "MODIFIED" : "ADDED", obj, obj->rv);
+        write_event(w, was ? WATCH_MODIFIED : WATCH_ADDED, obj, obj->rv);
     else if (was)
-        write_event(w, "DELETED", type == WATCH_DELETED ? obj : old, obj->rv);
+        write_event(w, WATCH_DELETED, type == WATCH_DELETED ? obj : old, obj->rv);
     flush(w);
 }
 
@@ -339,7 +354,7 @@ static uint64_t send_initial(struct watcher *w, str ns)
         const struct object *o = kube_object_as(w->front->kube, l->objects[i], w->kind);
 
         if (selector_matches_object(w->sel, o))
-            write_event(w, "ADDED", o, o->rv);
+            write_event(w, WATCH_ADDED, o, o->rv);
         object_unref(o);
         if (w->buf.n >= FLUSH)
             flush(w);

@@ -5,6 +5,8 @@ str kind_api_version(struct arena *a, const struct kind *k)
 {
     if (k->group.n == 0)
         return k->version;
+    if (k->api_version.n)
+        return k->api_version;
     return arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(k->group), STR_ARG(k->version));
 }
 

@@ -76,6 +76,9 @@ struct kind {
     bool has_generation; /* metadata.generation counts changes of spec */
     bool needs_rv;       /* a client's update must say metadata.resourceVersion */
     bool made_by_put;    /* an update of what does not exist creates it */
+    bool judged_alone; /* its rules judge a status (or a spec, where it has none) without the rest of the object, … */
+    bool judged_by_itself; /* … and without what it was before */
+    str api_version;       /* made once, for kind_api_version(); empty: not yet */
     enum kind_naming naming;
     str scale_spec, scale_status, scale_selector; /* paths of the scale subresource: ".spec.replicas" */
     const struct schema *schema;

@@ -5,16 +5,18 @@
 #include "sim/kube/schema.h"
 
 enum {
-    NSD = 1 << 0,    /* namespaced */
-    STAT = 1 << 1,   /* subresource status */
-    SCALE = 1 << 2,  /* subresource scale, with the paths that all built-in kinds share */
-    GEN = 1 << 3,    /* metadata.generation */
-    RV = 1 << 4,     /* updates must name a resource version */
-    PUT = 1 << 5,    /* an update creates what is not there */
-    LABEL = 1 << 6,  /* names are DNS labels */
-    PATH = 1 << 7,   /* names are path segments */
-    ALL = 1 << 8,    /* category all */
-    API_EXT = 1 << 9 /* category api-extensions */
+    NSD = 1 << 0,     /* namespaced */
+    STAT = 1 << 1,    /* subresource status */
+    SCALE = 1 << 2,   /* subresource scale, with the paths that all built-in kinds share */
+    GEN = 1 << 3,     /* metadata.generation */
+    RV = 1 << 4,      /* updates must name a resource version */
+    PUT = 1 << 5,     /* an update creates what is not there */
+    LABEL = 1 << 6,   /* names are DNS labels */
+    PATH = 1 << 7,    /* names are path segments */
+    ALL = 1 << 8,     /* category all */
+    API_EXT = 1 << 9, /* category api-extensions */
+    ALONE = 1 << 10,  /* rules judge a status, or the spec where there is none, without the rest of the object */
+    ITSELF = 1 << 11  /* … and without what it was before */
 };
 
 #define CORE ""
@@ -34,10 +36,10 @@ static const struct {
     {CORE, "v1", "Event", "events", "ev", NSD | PUT},
     {CORE, "v1", "LimitRange", "limitranges", "limits", NSD | PUT},
     {CORE, "v1", "Namespace", "namespaces", "ns", STAT | LABEL},
-    {CORE, "v1", "Node", "nodes", "no", STAT},
+    {CORE, "v1", "Node", "nodes", "no", STAT | ALONE},
     {CORE, "v1", "PersistentVolumeClaim", "persistentvolumeclaims", "pvc", NSD | STAT},
     {CORE, "v1", "PersistentVolume", "persistentvolumes", "pv", STAT},
-    {CORE, "v1", "Pod", "pods", "po", NSD | STAT | GEN | ALL},
+    {CORE, "v1", "Pod", "pods", "po", NSD | STAT | GEN | ALL | ALONE},
     {CORE, "v1", "PodTemplate", "podtemplates", "", NSD | GEN},
     {CORE, "v1", "ReplicationController", "replicationcontrollers", "rc", NSD | STAT | SCALE | GEN | ALL},
     {CORE, "v1", "ResourceQuota", "resourcequotas", "quota", NSD | STAT},
@@ -50,13 +52,13 @@ static const struct {
      STAT | GEN | RV | API_EXT},
     {"apps", "v1", "ControllerRevision", "controllerrevisions", "", NSD},
     {"apps", "v1", "DaemonSet", "daemonsets", "ds", NSD | STAT | GEN | ALL},
-    {"apps", "v1", "Deployment", "deployments", "deploy", NSD | STAT | SCALE | GEN | ALL},
-    {"apps", "v1", "ReplicaSet", "replicasets", "rs", NSD | STAT | SCALE | GEN | ALL},
+    {"apps", "v1", "Deployment", "deployments", "deploy", NSD | STAT | SCALE | GEN | ALL | ALONE},
+    {"apps", "v1", "ReplicaSet", "replicasets", "rs", NSD | STAT | SCALE | GEN | ALL | ALONE},
     {"apps", "v1", "StatefulSet", "statefulsets", "sts", NSD | STAT | SCALE | GEN | ALL},
     {"autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", "hpa", NSD | STAT | ALL},
     {"batch", "v1", "CronJob", "cronjobs", "cj", NSD | STAT | GEN | ALL},
     {"batch", "v1", "Job", "jobs", "", NSD | STAT | GEN | ALL},
-    {"coordination.k8s.io", "v1", "Lease", "leases", "", NSD | RV | PUT},
+    {"coordination.k8s.io", "v1", "Lease", "leases", "", NSD | RV | PUT | ITSELF},
     {"discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", "", NSD | GEN},
     {"events.k8s.io", "v1", "Event", "events", "ev", NSD | PUT},
     {NETWORKING, "v1", "IngressClass", "ingressclasses", "", GEN},
@@ -117,6 +119,9 @@ static void add_builtin(struct kube *k, size_t i)
     kind->has_generation = t & GEN;
     kind->needs_rv = t & RV;
     kind->made_by_put = t & PUT;
+    kind->judged_alone = t & (ALONE | ITSELF);
+    kind->judged_by_itself = t & ITSELF;
+    kind->api_version = kind_api_version(a, kind);
     kind->naming = t & LABEL ? NAMES_LABEL : t & PATH ? NAMES_PATH : NAMES_SUBDOMAIN;
     if (kind->has_scale) {
         kind->scale_spec = STR(".spec.replicas");

@@ -4,11 +4,13 @@
 
 #include <stdlib.h>
 
-#include "data/json_own.h"
+#include "data/edit.h"
 #include "sim/kube/kube_int.h"
 
 struct change_trees {
     struct tree *old, *new;
+    struct tree *parts; /* members of the new side that are known without the rest; NULL: none */
+    bool read;          /* something of it is in the arena for trees */
 };
 
 static const char *keep(struct arena *a, const char *s)
@@ -87,33 +89,69 @@ void kube_subscribe(struct kube *k, const struct kind *kind, change_fn fn, void 
     vec_push(&k->subscribers, (struct subscriber){kind, fn, ctx});
 }
 
+static struct tree *read_all(const struct change *c, const struct object *o)
+{
+    c->trees->read = true;
+    return object_tree(c->kube->trees, o);
+}
+
 const struct tree *change_old(const struct change *c)
 {
     if (c->old && !c->trees->old)
-        c->trees->old = object_tree(c->kube->trees, c->old);
+        c->trees->old = read_all(c, c->old);
     return c->trees->old;
 }
 
 const struct tree *change_new(const struct change *c)
 {
     if (c->new && !c->trees->new)
-        c->trees->new = object_tree(c->kube->trees, c->new);
+        c->trees->new = read_all(c, c->new);
     return c->trees->new;
+}
+
+const struct tree *change_part(const struct change *c, const char *name)
+{
+    struct change_trees *t = c->trees;
+    struct arena *a = c->kube->trees;
+
+    if (t->new || !c->new)
+        return tree_get(t->new, name);
+    const struct tree *known = tree_get(t->parts, name);
+    if (known)
+        return known;
+    t->read = true;
+    struct tree *part = object_part_tree(a, c->new, str_c(name));
+    if (!part)
+        return NULL;
+    if (!t->parts || t->parts == c->kube->hint_parts) { /* the writer's own is not ours to add to */
+        struct tree *mine = tree_new_map(a);
+
+        for (uint32_t i = 0; t->parts && i < t->parts->n; i++)
+            *tree_put(a, mine, t->parts->keys[i]) = t->parts->items[i];
+        t->parts = mine;
+    }
+    *tree_put(a, t->parts, str_c(name)) = *part;
+    return tree_get(t->parts, name);
 }
 
 static void tell(struct kube *k, const struct object *old, const struct object *new)
 {
     const struct kind *kind = new ? new->kind : old->kind;
-    struct change_trees trees = {.new = k->hint};
+    struct change_trees trees = {.new = k->hint, .parts = k->hint_parts};
     struct change c = {.kube = k, .old = old, .new = new, .trees = &trees};
 
-    k->hint = NULL;
+    if (k->hint_parts && k->hint_parts->n == 1)
+        c.only = k->hint_parts->keys[0];
     k->telling = true;
-    for (uint32_t i = 0; i < k->subscribers.n; i++)
-        if (!k->subscribers.v[i].kind || k->subscribers.v[i].kind == kind)
-            k->subscribers.v[i].fn(k->subscribers.v[i].ctx, &c);
+    for (uint32_t i = 0; i < k->subscribers.n; i++) {
+        const struct subscriber *s = &k->subscribers.v[i];
+
+        if (!s->kind || s->kind == kind)
+            s->fn(s->ctx, &c);
+    }
     k->telling = false;
-    if (trees.old || trees.new)
+    k->hint = k->hint_parts = NULL;
+    if (trees.read)
         arena_reset(k->trees);
 }
 

@@ -47,7 +47,8 @@ struct object {
 
 void object_ref(const struct object *o);
 void object_unref(const struct object *o);
-str object_label(const struct object *o, str key); /* empty when absent */
+str object_label(const struct object *o, str key);          /* empty when absent */
+str object_field(const struct object *o, const char *name); /* one of kind_rules.selectable */
 
 struct kube_options {
     const char *token;   /* bearer token that may do everything; NULL: everybody may */
@@ -78,12 +79,23 @@ uint32_t kube_count(const struct kube *k, const struct kind *kind);
 /* The object as a tree in the arena, to be edited at will. */
 struct tree *kube_tree(struct arena *a, const struct object *o);
 
+/* Whether two revisions of an object differ in their status alone, if at all. */
+bool object_same_but_status(const struct object *x, const struct object *y);
+/* A member of the object alone ("metadata", "spec", "status"), likewise; NULL when absent. */
+struct tree *kube_part(struct arena *a, const struct object *o, const char *name);
+
 /* Writes. `obj` is given up: it is edited on the way. metadata.resourceVersion, where there is one, must be current. ret may be
  * NULL; what it gets is borrowed. A write that changes nothing makes no revision. */
 bool kube_create(struct kube *k, struct arena *a, const struct kind *kind, struct tree *obj, const struct object **ret,
                  struct status *st);
 bool kube_update(struct kube *k, struct arena *a, const struct kind *kind, const char *sub, struct tree *obj,
                  const struct object **ret, struct status *st);
+
+/* kube_update() of an object that is `o`, which must be current, but for one member. "status" of a kind that has a subresource for
+ * it goes there. What a write of one part costs, where the rules of the kind need no more than this part to judge it, does
+ * not depend on the rest of the object. */
+bool kube_update_part(struct kube *k, struct arena *a, const struct object *o, const char *name, struct tree *part,
+                      const struct object **ret, struct status *st);
 
 struct delete_options {
     int64_t grace_s;         /* -1: the kind's own (a pod's terminationGracePeriodSeconds) */
@@ -103,6 +115,7 @@ bool kube_bind(struct kube *k, struct arena *a, str ns, str name, str node, stru
 struct change {
     struct kube *kube;
     const struct object *old, *new;
+    str only;                   /* the one member that was written, "status" or so; empty: any may be another */
     struct change_trees *trees; /* private */
 };
 
@@ -112,6 +125,7 @@ void kube_subscribe(struct kube *k, const struct kind *kind, change_fn fn, void 
 /* Parsed once per change, whoever asks; read only, good until the subscriber returns. */
 const struct tree *change_old(const struct change *c);
 const struct tree *change_new(const struct change *c);
+const struct tree *change_part(const struct change *c, const char *name); /* a member of the new side alone */
 
 /* Events as components record them: v1 Event about an object, counted up when it repeats. */
 void kube_event(struct kube *k, const struct object *about, const char *component, const char *type, const char *reason,

@@ -11,12 +11,13 @@
 #include "sim/kube/store.h"
 #include "sim/kube/work.h"
 
-/* ---- revisions (object.c) ---- */
+/* ---- revisions (object.c, draft.c) ---- */
 
 struct revision {
     struct object o; /* first */
     /* Parts of o.json, as offsets. */
     uint32_t rv_at, rv_n;             /* the digits of metadata.resourceVersion; rv_n 0: there is none (dry run) */
+    uint32_t meta_at;                 /* metadata, as far as body_at */
     uint32_t body_at, body_end;       /* what is neither metadata nor status, with the comma before it */
     uint32_t managed_at, managed_end; /* metadata.managedFields, with the comma before it */
     uint32_t bytes;                   /* of the whole block */
@@ -45,6 +46,10 @@ static inline const struct revision *revision_of(const struct object *o)
  * revision from which metadata.generation counts on when the body is another; NULL: it stays as it is. */
 void draft_write(struct draft *d, struct arena *a, const struct kind *kind, struct tree *obj, uint64_t rv,
                  const struct object *counts_from);
+/* Likewise, of the object that is `old` but for these members: a null takes one away. The text of the others is taken from old,
+ * which must have a resource version. counts: metadata.generation goes up when the body changes. */
+void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts, uint64_t rv,
+                  bool counts);
 bool draft_equals(const struct draft *d, const struct object *o); /* but for the resource version */
 const struct object *draft_keep(const struct draft *d);           /* a revision with one reference */
 void draft_fini(struct draft *d);
@@ -52,6 +57,14 @@ void draft_fini(struct draft *d);
 const struct object *object_at_rv(const struct object *o, uint64_t rv);
 /* The object as a tree whose strings may point into o->json: for as long as the object is held. */
 struct tree *object_tree(struct arena *a, const struct object *o);
+/* A member of the object as text; empty when absent. */
+str object_part(const struct object *o, str name);
+struct tree *object_part_tree(struct arena *a, const struct object *o, str name); /* likewise; NULL when absent */
+str object_member(const struct object *o, str part, str name);                    /* and a member of that */
+/* The members of a map of our own text one after the other, `rest` being what begins with the brace or a comma. */
+bool member_next(str *rest, str *ret_key, str *ret_value);
+
+#define STATUS_KEY ",\"status\":" /* between body and status, where a kind has one of its own */
 
 /* ---- tables (table.c, owners.c) ---- */
 
@@ -155,8 +168,9 @@ struct kube {
     struct watchlog log;
     VEC(struct subscriber) subscribers;
     uint64_t rv;
-    bool telling;      /* subscribers are being told: nobody may write */
-    struct tree *hint; /* the new tree of the change that is about to be told, when the writer has it */
+    bool telling;            /* subscribers are being told: nobody may write */
+    struct tree *hint;       /* the new tree of the change that is about to be told, when the writer has it */
+    struct tree *hint_parts; /* … or those of its members that were written */
     struct arena *trees;
     struct draft draft;
     const struct object *lent; /* an answer that the store does not hold: of a dry run or a removal */
@@ -227,6 +241,8 @@ bool write_update(struct write *w, const struct object *old);
 /* Stores obj in place of old without rules and validation: what the server itself changes. The answer is the new revision, or
  * old when nothing changed. */
 const struct object *write_revision(struct kube *k, struct arena *a, const struct object *old, struct tree *obj);
+/* Likewise, of the members that changed alone (draft_splice()). */
+const struct object *write_parts(struct kube *k, struct arena *a, const struct object *old, struct tree *parts);
 /* Likewise, and the object goes if nothing holds it any more: after a change of finalizers. */
 void write_finalizers(struct kube *k, struct arena *a, const struct object *old, struct tree *obj);
 

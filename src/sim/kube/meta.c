@@ -3,15 +3,25 @@
 #include "model/duration.h"
 #include "sim/kube/kube_int.h"
 
+#define UID_CHARS 36u
+
 str meta_new_uid(struct world *w, struct arena *a)
 {
     uint64_t hi = world_random(w), lo = world_random(w);
 
     hi = (hi & ~UINT64_C(0xf000)) | 0x4000;                 /* version 4 */
     lo = (lo & ~(UINT64_C(3) << 62)) | (UINT64_C(2) << 62); /* variant 10 */
-    return arena_printf(a, "%08llx-%04llx-%04llx-%04llx-%012llx", (unsigned long long)(hi >> 32),
-                        (unsigned long long)(hi >> 16 & 0xffff), (unsigned long long)(hi & 0xffff),
-                        (unsigned long long)(lo >> 48), (unsigned long long)(lo & 0xffffffffffff));
+    static const char digits[] = "0123456789abcdef";
+    char *p = arena_alloc(a, UID_CHARS, 1);
+
+    for (uint32_t i = 0, at = 0; i < 32; i++) {
+        uint64_t half = i < 16 ? hi : lo;
+
+        if (i == 8 || i == 12 || i == 16 || i == 20)
+            p[at++] = '-';
+        p[at++] = digits[half >> (60 - 4 * (i % 16)) & 15];
+    }
+    return (str){p, UID_CHARS};
 }
 
 str meta_time(struct arena *a, int64_t ms)

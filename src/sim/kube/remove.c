@@ -10,7 +10,7 @@ struct removal {
     struct kube *k;
     struct arena *a;
     const struct object *old;
-    struct tree *obj;
+    struct tree *obj; /* its metadata alone; all of it for kinds that hold others */
     const struct delete_options *d;
     struct status *st;
 };
@@ -93,15 +93,14 @@ static void mark(struct removal *r, int64_t grace_s, bool with_grace)
 /* How long a pod that is deleted now has to stop. */
 static int64_t pod_grace(const struct removal *r)
 {
-    str phase = tree_str(tree_at(r->obj, "status", "phase", NULL));
+    str phase = object_field(r->old, "status.phase");
     int64_t grace = 0;
 
-    if (tree_str(tree_at(r->obj, "spec", "nodeName", NULL)).n == 0 || str_is(phase, "Failed") ||
-        str_is(phase, "Succeeded"))
+    if (object_field(r->old, "spec.nodeName").n == 0 || str_is(phase, "Failed") || str_is(phase, "Succeeded"))
         return 0;
     if (r->d->grace_s >= 0)
         return r->d->grace_s;
-    (void)tree_to_i64(tree_at(r->obj, "spec", "terminationGracePeriodSeconds", NULL), &grace);
+    (void)str_to_i64(object_member(r->old, STR("spec"), STR("terminationGracePeriodSeconds")), &grace);
     return grace < 0 ? 1 : grace;
 }
 
@@ -154,9 +153,14 @@ static bool set_propagation(struct removal *r)
 
 /* ---- kinds that hold others ---- */
 
+static bool holds_others(const struct kube *k, const struct kind *kind)
+{
+    return kind == k->namespaces || kind == k->crds;
+}
+
 static bool waits_for_content(const struct removal *r)
 {
-    return (r->old->kind == r->k->namespaces || r->old->kind == r->k->crds) && !r->old->deleted_ms;
+    return holds_others(r->k, r->old->kind) && !r->old->deleted_ms;
 }
 
 static const struct object *begin_emptying(struct removal *r)
@@ -193,13 +197,21 @@ static const struct object *carry_out(struct removal *r)
     if (how == GRACEFUL || changed || old->n_finalizers) {
         if (!old->deleted_ms && how == AT_ONCE)
             mark(r, 0, true);
-        old = write_revision(r->k, r->a, old, r->obj);
+        old = write_parts(r->k, r->a, old, r->obj);
     }
     if (old->deleted_ms && !remove_is_due(r->k, old->kind, r->obj))
         return old;
     object_ref(old);
     kube_commit_removal(r->k, old);
     return kube_lend(r->k, old);
+}
+
+static struct tree *metadata_alone(struct arena *a, const struct object *o)
+{
+    struct tree *t = tree_new_map(a);
+
+    tree_set(a, t, "metadata", *object_part_tree(a, o, STR("metadata")));
+    return t;
 }
 
 bool kube_delete_as(struct kube *k, struct arena *a, const struct kind *kind, str ns, str name,
@@ -217,7 +229,7 @@ bool kube_delete_as(struct kube *k, struct arena *a, const struct kind *kind, st
     object_ref(old);
     const struct object *left = old;
     if (!o || !o->dry_run) {
-        r.obj = object_tree(a, old);
+        r.obj = holds_others(k, kind) ? object_tree(a, old) : metadata_alone(a, old);
         left = carry_out(&r);
     }
     if (ret)

@@ -9,6 +9,8 @@
 #include "sim/kube/rules/rule.h"
 #include "sim/kube/schema.h"
 
+#define CHANGED_SINCE "the object has been modified; please apply your changes to the latest version and try again"
+
 /* ---- what a client sent ---- */
 
 static str joined(struct arena *a, const struct causes *c)
@@ -150,7 +152,7 @@ static bool namespace_is_open(struct write *w)
     *c = (struct cause){STR("NamespaceTerminating"),
                         arena_printf(w->a, "namespace " STR_FMT " is being terminated", STR_ARG(ns)),
                         STR("metadata.namespace")};
-    (void)status_forbidden(w->a, w->st, w->kind, name_of(w),
+    (void)status_forbidden(w->a, w->st, asked(w), name_of(w),
                            "unable to create new content in namespace " STR_FMT " because it is being terminated",
                            STR_ARG(ns));
     w->st->causes = c;
@@ -179,16 +181,31 @@ static bool admit(struct write *w, const struct tree *old)
     else if (r && old && r->on_update)
         r->on_update(&c, w->obj, old, &denied);
     if (denied.n)
-        return status_forbidden(w->a, w->st, w->kind, name_of(w), STR_FMT, STR_ARG(denied));
+        return status_forbidden(w->a, w->st, asked(w), name_of(w), STR_FMT, STR_ARG(denied));
     return true;
+}
+
+static void validate_by_rules(struct write *w, const struct tree *old, struct causes *out)
+{
+    struct rule_context rc = rule_context(w);
+
+    if (rc.kind->rules && rc.kind->rules->validate)
+        rc.kind->rules->validate(&rc, w->obj, old, out);
+}
+
+/* Ends a validation: false, and the refusal is written, when something is wrong. */
+static bool is_valid(struct write *w, str name, struct causes *c)
+{
+    bool ok = c->list.n == 0 || status_invalid(w->a, w->st, w->kind, name, c);
+
+    causes_fini(c);
+    return ok;
 }
 
 static bool validate(struct write *w, const struct tree *old)
 {
     struct causes c = {.a = w->a};
-    struct rule_context rc = rule_context(w);
     const struct tree *meta = meta_of(w);
-    bool ok = true;
 
     if (old)
         meta_validate_update(&c, w->kind, meta, tree_get(old, "metadata"));
@@ -198,12 +215,8 @@ static bool validate(struct write *w, const struct tree *old)
         schema_validate(w->a, w->kind->schema, w->obj, old, &c);
     if (w->kind->crd && w->kind->has_scale)
         scale_validate(&c, w->kind, w->obj);
-    if (rc.kind->rules && rc.kind->rules->validate)
-        rc.kind->rules->validate(&rc, w->obj, old, &c);
-    if (c.list.n)
-        ok = status_invalid(w->a, w->st, w->kind, name_of(w), &c);
-    causes_fini(&c);
-    return ok;
+    validate_by_rules(w, old, &c);
+    return is_valid(w, name_of(w), &c);
 }
 
 /* ---- managed fields ---- */
@@ -271,8 +284,8 @@ bool write_create(struct write *w)
     meta_create(k, w->a, w->kind, meta_of(w));
     if (!namespace_is_open(w))
         return false;
-    if (w->kind->crd && w->kind->has_status)
-        (void)tree_drop(w->obj, STR("status"));
+    if (w->kind->crd && w->kind->has_status && tree_drop(w->obj, STR("status")) && w->kind->schema)
+        schema_default(w->a, w->kind->schema, w->obj); /* a real server does so whenever it reads what it has stored */
     if (is_managed(w))
         meant = tree_copy(w->a, w->obj);
     if (!admit(w, NULL) || !validate(w, NULL))
@@ -330,9 +343,7 @@ static bool is_current(struct write *w, const struct object *old)
         return false;
     }
     if (!str_eq(rv, str_sub(old->json, r->rv_at, r->rv_at + r->rv_n)))
-        return status_conflict(w->a, w->st, w->kind, old->name,
-                               "the object has been modified; please apply your changes to the latest version and try "
-                               "again");
+        return status_conflict(w->a, w->st, w->kind, old->name, CHANGED_SINCE);
     return true;
 }
 
@@ -472,12 +483,89 @@ const struct object *write_revision(struct kube *k, struct arena *a, const struc
     return o;
 }
 
+const struct object *write_parts(struct kube *k, struct arena *a, const struct object *old, struct tree *parts)
+{
+    draft_splice(&k->draft, a, old, parts, kube_next_rv(k), /* counts= */ false);
+    if (draft_equals(&k->draft, old))
+        return old;
+    const struct object *o = draft_keep(&k->draft);
+    k->hint_parts = parts;
+    kube_commit(k, old, o);
+    return o;
+}
+
 void write_finalizers(struct kube *k, struct arena *a, const struct object *old, struct tree *obj)
 {
     if (remove_is_due(k, old->kind, obj))
         kube_commit_removal(k, old);
     else
         (void)write_revision(k, a, old, obj);
+}
+
+/* ---- one part alone ---- */
+
+/* A map of this member alone; the value is not copied. NULL: of none. */
+static struct tree *map_of(struct arena *a, const char *key, struct tree *value)
+{
+    struct tree *t = tree_new_map(a);
+
+    if (!value)
+        return t;
+    t->n = t->cap = 1;
+    t->items = value;
+    t->keys = arena_new_one(a, str);
+    *t->keys = str_c(key);
+    return t;
+}
+
+/* The rules see the part and what it was before; metadata stays as it is, and was judged when it was written. Whatever is
+ * about to go (remove_is_due()) has gone already. */
+static bool update_alone(struct write *w, const struct object *o, const char *name)
+{
+    struct kube *k = w->k;
+    struct tree *was = w->kind->judged_by_itself ? NULL : object_part_tree(w->a, o, str_c(name));
+    const struct tree *old = map_of(w->a, name, was);
+    struct causes c = {.a = w->a};
+
+    if (!w->sub)
+        set_defaults(w);
+    if (!admit(w, old))
+        return false;
+    validate_by_rules(w, old, &c);
+    if (!is_valid(w, o->name, &c))
+        return false;
+    draft_splice(&k->draft, w->a, o, w->obj, kube_next_rv(k), /* counts= */ true);
+    if (draft_equals(&k->draft, o))
+        return answer(w, o);
+    const struct object *next = draft_keep(&k->draft);
+    k->hint_parts = w->obj;
+    kube_commit(k, o, next);
+    return answer(w, next);
+}
+
+bool kube_update_part(struct kube *k, struct arena *a, const struct object *o, const char *name, struct tree *part,
+                      const struct object **ret, struct status *st)
+{
+    bool status = o->kind->has_status && strcmp(name, "status") == 0;
+    struct write w = {.k = k, .a = a, .kind = o->kind, .sub = status ? "status" : NULL, .ret = ret, .st = st};
+    const struct object *now = kube_get(k, o->kind, o->ns, o->name);
+
+    if (!now)
+        return status_not_found(a, st, o->kind, o->name);
+    if (now != o)
+        return status_conflict(a, st, o->kind, o->name, CHANGED_SINCE);
+    object_ref(o);
+    bool ok;
+    if (o->kind->judged_alone && (status || !o->kind->has_status) && str_is(str_c(name), status ? "status" : "spec")) {
+        w.obj = map_of(a, name, part);
+        ok = update_alone(&w, o, name);
+    } else {
+        w.obj = object_tree(a, o);
+        tree_set(a, w.obj, name, *part);
+        ok = write_update(&w, o);
+    }
+    object_unref(o);
+    return ok;
 }
 
 /* ---- the ways in ---- */

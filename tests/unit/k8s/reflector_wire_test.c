@@ -261,6 +261,31 @@ static void a_list_without_an_end(void **state)
     site_fini(&s);
 }
 
+static void wants_a_new_token(struct site *s, struct exchange *x)
+{
+    if (s->n_calls % 2)
+        reply_all(x, 401, "application/json", STR("{\"reason\":\"Unauthorized\"}"));
+    else
+        begin_watch(s, x);
+}
+
+static void a_token_that_ran_out(void **state)
+{
+    struct site s;
+
+    (void)state;
+    site_init(&s, wants_a_new_token, NULL);
+    bench_run(&s.b, 10);
+    check_true("asked again at once", s.n_calls == 2 && s.open);
+    check_u64("without a word", s.copy.n_errors, 0);
+    say(&s, END("7"));
+    bench_run(&s.b, 2000);
+    reply_end(s.open);
+    bench_run(&s.b, 10);
+    check_true("and the next time, too", s.n_calls == 4 && s.open);
+    site_fini(&s);
+}
+
 static void denied(struct site *s, struct exchange *x)
 {
     (void)s;
@@ -309,6 +334,7 @@ int main(void)
         cmocka_unit_test(too_large),
         cmocka_unit_test(a_server_without),
         cmocka_unit_test(a_list_without_an_end),
+        cmocka_unit_test(a_token_that_ran_out),
         cmocka_unit_test(backing_off),
         cmocka_unit_test(freed_inside),
     };

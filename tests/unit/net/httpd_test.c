@@ -200,6 +200,26 @@ static void long_heads(void **state)
     site_free(s);
 }
 
+static void shorter_heads(void **state)
+{
+    struct site *s = site_new(PLACE_LOOP, &(struct httpd_options){.max_head = 2000});
+    struct sb b = {0};
+
+    (void)state;
+    sb_c(&b, "GET / HTTP/1.1\r\nConnection: close\r\nX: ");
+    sb_fill(&b, 'x', 1900);
+    sb_c(&b, "\r\n\r\n");
+    check_u64("within the limit", count_of(raw_talk(s, sb_view(&b), false), " 200 "), 1);
+    sb_reset(&b);
+    sb_c(&b, "GET / HTTP/1.1\r\nConnection: close\r\nX: ");
+    sb_fill(&b, 'x', 2100);
+    sb_c(&b, "\r\n\r\n");
+    check_u64("beyond it", count_of(raw_talk(s, sb_view(&b), false), " 431 "), 1);
+    check_u64("the server saw one", s->n_served, 1);
+    sb_fini(&b);
+    site_free(s);
+}
+
 static void long_bodies(void **state)
 {
     struct site *s = site_new(PLACE_LOOP, &(struct httpd_options){.max_body = 1000});
@@ -476,6 +496,7 @@ int main(void)
         cmocka_unit_test(raw_requests),
         cmocka_unit_test(requests_that_stop_short),
         cmocka_unit_test(long_heads),
+        cmocka_unit_test(shorter_heads),
         cmocka_unit_test(long_bodies),
         cmocka_unit_test(silent_peers_are_dropped),
         cmocka_unit_test(replies_may_take_their_time),

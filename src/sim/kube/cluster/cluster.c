@@ -4,6 +4,9 @@
 
 #include "sim/kube/cluster/fields.h"
 #include "sim/kube/cluster/parts.h"
+#include "sim/kube/cluster/readings.h"
+
+#define SCRATCH ((size_t)256 << 10) /* what one piece of work takes, but for bursts: the block is kept */
 
 /* ---- seeing ---- */
 
@@ -20,6 +23,16 @@ const struct tree *seen_tree(struct seen *s)
     if (!s->tree)
         s->tree = kube_tree(s->a, s->new);
     return s->tree;
+}
+
+const struct tree *seen_part(struct seen *s, const char *name)
+{
+    return s->change ? change_part(s->change, name) : tree_get(seen_tree(s), name);
+}
+
+bool seen_only(const struct seen *s, const char *name)
+{
+    return s->change && str_is(s->change->only, name);
 }
 
 static void on_change(void *ctx, const struct change *change)
@@ -168,6 +181,13 @@ bool cluster_update(struct cluster *c, const struct kind *kind, const char *sub,
     return kube_update(c->k, c->scratch, kind, sub, obj, NULL, &st);
 }
 
+bool cluster_update_part(struct cluster *c, const struct object *o, const char *name, struct tree *part)
+{
+    struct status st;
+
+    return kube_update_part(c->k, c->scratch, o, name, part, NULL, &st);
+}
+
 bool cluster_delete(struct cluster *c, const struct object *o, int64_t grace_s)
 {
     struct status st;
@@ -240,9 +260,10 @@ struct cluster *cluster_new(struct kube *k, const struct cluster_options *o)
         c->o.lease_renew_ms = 10000;
     if (c->o.node_grace_ms == 0)
         c->o.node_grace_ms = 40000;
-    c->scratch = arena_new(0);
+    c->scratch = arena_new(SCRATCH);
     find_kinds(c);
     c->pods = pods_new(c); /* first: the others look pods up when they are told of changes */
+    c->readings = readings_new(c);
     c->accounts = accounts_new(c);
     c->roles = roles_new(c);
     c->nodelife = nodelife_new(c);
@@ -280,6 +301,7 @@ void cluster_free(struct cluster *c)
     nodelife_free(c->nodelife);
     roles_free(c->roles);
     accounts_free(c->accounts);
+    readings_free(c->readings);
     pods_free(c->pods);
     for (uint32_t i = 0; i < c->sights.n; i++)
         free(c->sights.v[i]);

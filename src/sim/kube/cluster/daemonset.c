@@ -366,6 +366,8 @@ static bool matters(struct seen *s)
 {
     if (!s->old || !s->new || !s->change)
         return true;
+    if (seen_only(s, "status"))
+        return false;
     const struct tree *a = change_old(s->change), *b = change_new(s->change);
     const struct tree *la = tree_at(a, "metadata", "labels", NULL), *lb = tree_at(b, "metadata", "labels", NULL);
     const struct tree *sa = tree_get(a, "spec"), *sb = tree_get(b, "spec");

@@ -6,7 +6,9 @@
 
 struct replica_set { /* of the Deployment, as it is now */
     const struct object *o;
-    struct tree *t;
+    struct reading *reading;
+    struct tree *annotations;                 /* as they are to be: a copy */
+    const struct tree *status;                /* NULL: none */
     int64_t replicas, revision, desired, max; /* spec.replicas; annotations, 0: none */
     int64_t n, ready, available, terminating; /* status */
     bool settled;                             /* its controller has seen the current generation */
@@ -15,6 +17,7 @@ struct replica_set { /* of the Deployment, as it is now */
 
 struct rollout {
     struct subject s;
+    struct tree *annotations; /* of the Deployment, as they are to be: a copy */
     struct work *q;
     int64_t replicas, max_surge, max_unavailable, min_ready_s;
     int64_t deadline_s; /* progressDeadlineSeconds; INT32_MAX: none */

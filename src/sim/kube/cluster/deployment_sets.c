@@ -10,31 +10,41 @@
 
 /* ---- reading ---- */
 
-static int64_t annotation_i64(const struct tree *t, const char *key)
+static int64_t annotation_i64(const struct tree *annotations, const char *key)
 {
     int64_t v;
 
-    return str_to_i64(tree_str(tree_at(t, "metadata", "annotations", key, NULL)), &v) ? v : 0;
+    return str_to_i64(tree_str(tree_get(annotations, key)), &v) ? v : 0;
+}
+
+static struct tree *annotations_of(struct arena *a, const struct reading *r)
+{
+    const struct tree *t = tree_get(r->meta, "annotations");
+
+    return t ? tree_copy(a, t) : tree_new_map(a);
 }
 
 static void read_set(struct rollout *r, struct replica_set *rs, const struct object *o)
 {
-    struct tree *t = kube_tree(r->s.a, o);
-    const struct tree *status = tree_get(t, "status");
+    struct reading *reading = reading_of(r->s.c->readings, o);
+    struct tree *annotations = annotations_of(r->s.a, reading);
+    const struct tree *status = kube_part(r->s.a, o, "status");
 
     *rs = (struct replica_set){
         .o = o,
-        .t = t,
-        .replicas = field_i64(tree_at(t, "spec", "replicas", NULL), 1),
-        .revision = annotation_i64(t, REVISION),
-        .desired = annotation_i64(t, DESIRED),
-        .max = annotation_i64(t, MAX_REPLICAS),
+        .reading = reading,
+        .annotations = annotations,
+        .status = status,
+        .replicas = field_i64(tree_get(reading->spec, "replicas"), 1),
+        .revision = annotation_i64(annotations, REVISION),
+        .desired = annotation_i64(annotations, DESIRED),
+        .max = annotation_i64(annotations, MAX_REPLICAS),
         .n = field_i64(tree_get(status, "replicas"), 0),
         .ready = field_i64(tree_get(status, "readyReplicas"), 0),
         .available = field_i64(tree_get(status, "availableReplicas"), 0),
         .terminating = field_i64(tree_get(status, "terminatingReplicas"), 0),
-        .settled = field_i64(tree_at(t, "metadata", "generation", NULL), 0) <=
-                   field_i64(tree_get(status, "observedGeneration"), 0),
+        .settled =
+            field_i64(tree_get(reading->meta, "generation"), 0) <= field_i64(tree_get(status, "observedGeneration"), 0),
         .failed = cond_is(tree_get(status, "conditions"), STR("ReplicaFailure"), STR("True")),
     };
 }
@@ -98,8 +108,9 @@ bool rollout_begin(struct rollout *r, struct cluster *c, str key)
     objects list = {0};
 
     *r = (struct rollout){0};
-    if (!subject_begin(&r->s, c, c->kinds.deployment, key))
+    if (!subject_look(&r->s, c, c->kinds.deployment, key))
         return false;
+    r->annotations = annotations_of(r->s.a, r->s.reading);
     read_strategy(r);
     adopt_sets(r);
     children_of(&r->s, c->kinds.replica_set, &list);
@@ -167,12 +178,20 @@ static bool same_template(const struct tree *x, const struct tree *y)
            equal_without(mx, my, STR("labels")) && equal_without(x, y, STR("metadata"));
 }
 
+/* Asked at every look, and answered anew when either has changed. */
+static bool has_template(struct reading *set, const struct reading *deployment)
+{
+    if (set->asked != deployment->serial) {
+        set->said = same_template(tree_get(deployment->spec, "template"), tree_get(set->spec, "template"));
+        set->asked = deployment->serial;
+    }
+    return set->said;
+}
+
 static struct replica_set *find_fresh(struct rollout *r)
 {
-    const struct tree *template = tree_get(r->s.spec, "template");
-
     for (uint32_t i = 0; i < r->n; i++)
-        if (same_template(template, tree_at(r->sets[i].t, "spec", "template", NULL)))
+        if (has_template(r->sets[i].reading, r->s.reading))
             return &r->sets[i];
     return NULL;
 }
@@ -215,7 +234,7 @@ static bool put_text(struct arena *a, struct tree *map, str key, str value)
 
 static bool copy_annotations(struct rollout *r, struct tree *to)
 {
-    const struct tree *from = tree_at(r->s.t, "metadata", "annotations", NULL);
+    const struct tree *from = r->annotations;
     bool changed = false;
 
     for (uint32_t i = 0; from && i < from->n; i++)
@@ -248,34 +267,42 @@ static bool set_sizes(const struct rollout *r, struct tree *annotations)
            changed;
 }
 
+/* The object as it was read, but for these. */
+static struct tree *with_annotations(struct arena *a, const struct object *o, const struct tree *annotations)
+{
+    struct tree *t = kube_tree(a, o);
+
+    tree_set(a, tree_sub(a, t, "metadata"), "annotations", *tree_copy(a, annotations));
+    return t;
+}
+
 /* The Deployment carries the revision of its newest set. */
 static bool set_own_revision(struct rollout *r, str revision)
 {
     struct subject *s = &r->s;
-    struct tree *annotations = tree_path(s->a, s->t, "metadata", "annotations", NULL);
 
-    if (!put_text(s->a, annotations, STR(REVISION), revision))
+    if (!put_text(s->a, r->annotations, STR(REVISION), revision))
         return false;
-    return cluster_update(s->c, s->c->kinds.deployment, NULL, tree_copy(s->a, s->t));
+    return cluster_update(s->c, s->c->kinds.deployment, NULL, with_annotations(s->a, s->o, r->annotations));
 }
 
 static bool refresh(struct rollout *r)
 {
     struct arena *a = r->s.a;
     struct replica_set *rs = r->fresh;
-    struct tree *annotations = tree_path(a, rs->t, "metadata", "annotations", NULL), *spec = tree_sub(a, rs->t, "spec");
-    bool changed = copy_annotations(r, annotations);
+    bool wait = field_i64(tree_get(rs->reading->spec, "minReadySeconds"), 0) != r->min_ready_s;
+    bool changed = copy_annotations(r, rs->annotations);
 
-    changed |= set_revision(a, annotations, next_revision(r));
-    if (field_i64(tree_get(spec, "minReadySeconds"), 0) != r->min_ready_s) {
-        tree_set_i64(a, spec, "minReadySeconds", r->min_ready_s);
-        changed = true;
-    }
-    if (changed) {
-        cluster_update(r->s.c, r->s.c->kinds.replica_set, NULL, tree_copy(a, rs->t));
+    changed |= set_revision(a, rs->annotations, next_revision(r));
+    if (changed || wait) {
+        struct tree *t = with_annotations(a, rs->o, rs->annotations);
+
+        if (wait)
+            tree_set_i64(a, tree_sub(a, t, "spec"), "minReadySeconds", r->min_ready_s);
+        cluster_update(r->s.c, r->s.c->kinds.replica_set, NULL, t);
         return false;
     }
-    bool wrote = set_own_revision(r, tree_str(tree_get(annotations, REVISION)));
+    bool wrote = set_own_revision(r, tree_str(tree_get(rs->annotations, REVISION)));
     if (rollout_has_deadline(r) && !cond_find(tree_get(r->s.status, "conditions"), STR("Progressing"))) {
         rollout_progress(r, STR("True"), STR("FoundNewReplicaSet"),
                          arena_printf(a, "Found new replica set \"" STR_FMT "\"", STR_ARG(rs->o->name)));
@@ -375,14 +402,15 @@ bool rollout_scale(struct rollout *r, struct replica_set *rs, int64_t to)
 {
     struct subject *s = &r->s;
     int64_t from = rs->replicas;
-    bool sized = set_sizes(r, tree_path(s->a, rs->t, "metadata", "annotations", NULL));
+    bool sized = set_sizes(r, rs->annotations);
 
     if (from == to && !sized)
         return false;
-    tree_set_i64(s->a, tree_sub(s->a, rs->t, "spec"), "replicas", to);
-    tree_drop(tree_sub(s->a, rs->t, "metadata"), STR("resourceVersion"));
+    struct tree *t = with_annotations(s->a, rs->o, rs->annotations);
+    tree_set_i64(s->a, tree_sub(s->a, t, "spec"), "replicas", to);
+    tree_drop(tree_sub(s->a, t, "metadata"), STR("resourceVersion"));
     rs->replicas = to;
-    if (!cluster_update(s->c, s->c->kinds.replica_set, NULL, tree_copy(s->a, rs->t)))
+    if (!cluster_update(s->c, s->c->kinds.replica_set, NULL, t))
         return false;
     if (from != to)
         cluster_event(s->c, s->o, "deployment-controller", "Normal", "ScalingReplicaSet",

@@ -139,7 +139,7 @@ static void judge_failure(struct rollout *r)
 
     for (uint32_t i = 0; i < r->n; i++)
         if (r->sets[i].failed && (!failure || &r->sets[i] == r->fresh))
-            failure = cond_find(tree_at(r->sets[i].t, "status", "conditions", NULL), STR("ReplicaFailure"));
+            failure = cond_find(tree_get(r->sets[i].status, "conditions"), STR("ReplicaFailure"));
     if (!failure) {
         cond_drop(conditions, STR("ReplicaFailure"));
         return;

@@ -1,7 +1,7 @@
 /* Machines: Node objects, leases, conditions.
  *
  * A kubelet comes with a Node that has the annotation kwok.x-k8s.io/node, or with cluster_boot(); it goes with the Node. Leases are
- * most of what an idle cluster writes, so renewing one builds just the Lease and reads nothing back. */
+ * most of what an idle cluster writes, so renewing one writes its spec and reads nothing back. */
 #include "sim/kube/cluster/kubelet.h"
 
 #include "sim/kube/cluster/fields.h"
@@ -55,20 +55,34 @@ static struct tree *lease_of(struct kubelet *n)
     return t;
 }
 
+/* The spec without what hangs on its members, which nobody edits. */
+static struct tree *spec_of_renewal(const struct kubelet *n, struct arena *a)
+{
+    struct tree *t = arena_dup_array(a, struct tree, tree_get(n->renewal, "spec"), 1);
+
+    t->items = arena_dup_array(a, struct tree, t->items, t->n);
+    t->keys = arena_dup_array(a, str, t->keys, t->n);
+    t->cap = t->n;
+    return t;
+}
+
 static void renew(void *ctx)
 {
     struct kubelet *n = ctx;
     struct cluster *c = n->all->c;
     struct arena *a = cluster_begin(c);
-    struct tree *t = tree_copy(a, n->renewal);
+    const struct object *o = kube_get(c->k, c->kinds.lease, STR(LEASE_NS), n->name);
+    struct tree *t = o ? NULL : tree_copy(a, n->renewal), *spec = spec_of_renewal(n, a);
     struct status st;
 
-    tree_set_str(a, tree_sub(a, t, "spec"), "renewTime", cluster_micro_time(c));
+    tree_set_str(a, spec, "renewTime", cluster_micro_time(c));
     timer_set(c->w, &n->lease, c->o.lease_renew_ms * 1000);
-    if (kube_get(c->k, c->kinds.lease, STR(LEASE_NS), n->name))
-        kube_update(c->k, a, c->kinds.lease, NULL, t, NULL, &st);
-    else
-        kube_create(c->k, a, c->kinds.lease, t, NULL, &st);
+    if (o) {
+        cluster_update_part(c, o, "spec", spec);
+        return;
+    }
+    tree_set(a, t, "spec", *spec);
+    kube_create(c->k, a, c->kinds.lease, t, NULL, &st);
 }
 
 /* ---- the Node's status ---- */
@@ -110,13 +124,12 @@ static void set_capacity(struct kubelet *n, struct arena *a, struct tree *status
     }
 }
 
-static void set_node_info(struct kubelet *n, struct arena *a, struct tree *t)
+static void set_node_info(struct kubelet *n, struct arena *a, const struct object *o, struct tree *status)
 {
     struct cluster *c = n->all->c;
-    struct tree *info = tree_sub(a, tree_sub(a, t, "status"), "nodeInfo");
-    const struct tree *labels = tree_at(t, "metadata", "labels", NULL);
+    struct tree *info = tree_sub(a, status, "nodeInfo");
     const char *version = c->o.kubelet_version ? c->o.kubelet_version : "v1.36.3";
-    str arch = tree_str(tree_get(labels, "kubernetes.io/arch")), os = tree_str(tree_get(labels, "kubernetes.io/os"));
+    str arch = object_label(o, STR("kubernetes.io/arch")), os = object_label(o, STR("kubernetes.io/os"));
     const struct {
         const char *key;
         str value;
@@ -189,15 +202,17 @@ static void report(struct kubelet *n, struct arena *a)
 
     if (!o)
         return;
-    struct tree *t = kube_tree(a, o), *status = tree_sub(a, t, "status");
+    struct tree *status = kube_part(a, o, "status");
+    if (!status)
+        status = tree_new_map(a);
     struct tree *port = tree_path(a, status, "daemonEndpoints", "kubeletEndpoint", NULL);
     if (port)
         tree_set_i64(a, port, "Port", 10250);
     set_addresses(n, a, status);
     set_capacity(n, a, status);
-    set_node_info(n, a, t);
+    set_node_info(n, a, o, status);
     set_conditions(n, a, tree_sublist(a, status, "conditions"), time_text(a, cluster_now_ms(c)));
-    cluster_update(c, c->kinds.node, "status", t);
+    cluster_update_part(c, o, "status", status);
 }
 
 static void beat(void *ctx)
@@ -272,7 +287,7 @@ static void on_node(void *ctx, struct seen *s)
     }
     if (!s->new || n)
         return;
-    const struct tree *annotations = tree_at(seen_tree(s), "metadata", "annotations", NULL);
+    const struct tree *annotations = tree_get(seen_part(s, "metadata"), "annotations");
     if (tree_get(annotations, "kwok.x-k8s.io/node"))
         key_add(k->nodes, s->new);
 }

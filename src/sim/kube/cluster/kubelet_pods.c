@@ -185,6 +185,13 @@ static void done_conditions(struct arena *a, struct tree *status, bool failed, s
 
 /* ---- steps ---- */
 
+static struct tree *status_of(struct arena *a, const struct object *o)
+{
+    struct tree *t = kube_part(a, o, "status");
+
+    return t ? t : tree_new_map(a);
+}
+
 static void events_of_start(struct cluster *c, const struct object *o, const struct tree *spec)
 {
     static const char *const lists[] = {"initContainers", "containers"};
@@ -212,8 +219,8 @@ static void set_host(struct kubelet *n, struct arena *a, struct tree *status, st
 static void begin(struct kubelet *n, const struct pod_entry *e, struct arena *a)
 {
     struct cluster *c = n->all->c;
-    struct tree *t = kube_tree(a, e->o), *status = tree_sub(a, t, "status");
-    const struct tree *spec = tree_get(t, "spec");
+    struct tree *status = status_of(a, e->o);
+    const struct tree *spec = kube_part(a, e->o, "spec");
     bool has_init = tree_get(spec, "initContainers") && tree_get(spec, "initContainers")->n;
     str now = time_text(a, cluster_now_ms(c));
 
@@ -223,14 +230,14 @@ static void begin(struct kubelet *n, const struct pod_entry *e, struct arena *a)
     paint_all(
         a, status, spec,
         &(struct painting){.init_why = "PodInitializing", .why = has_init ? "PodInitializing" : "ContainerCreating"});
-    cluster_update(c, c->kinds.pod, "status", t);
+    cluster_update_part(c, e->o, "status", status);
 }
 
 static void run(struct kubelet *n, const struct pod_entry *e, struct arena *a)
 {
     struct cluster *c = n->all->c;
-    struct tree *t = kube_tree(a, e->o), *status = tree_sub(a, t, "status");
-    const struct tree *spec = tree_get(t, "spec");
+    struct tree *status = status_of(a, e->o);
+    const struct tree *spec = kube_part(a, e->o, "spec");
     str now = time_text(a, cluster_now_ms(c));
 
     if (e->started_ms == 0)
@@ -249,26 +256,26 @@ static void run(struct kubelet *n, const struct pod_entry *e, struct arena *a)
     paint_all(a, status, spec,
               &(struct painting){
                   .init = STATE_EXITED, .sidecar = STATE_RUNNING, .main = STATE_RUNNING, .start = now, .now = now});
-    if (cluster_update(c, c->kinds.pod, "status", t))
+    if (cluster_update_part(c, e->o, "status", status))
         events_of_start(c, e->o, spec);
 }
 
 static void finish(struct kubelet *n, const struct pod_entry *e, int64_t code, struct arena *a)
 {
     struct cluster *c = n->all->c;
-    struct tree *t = kube_tree(a, e->o), *status = tree_sub(a, t, "status");
+    struct tree *status = status_of(a, e->o);
     str now = time_text(a, cluster_now_ms(c)), start = tree_str(tree_get(status, "startTime"));
 
     tree_set_str(a, status, "phase", code ? STR("Failed") : STR("Succeeded"));
     done_conditions(a, status, code != 0, now);
-    paint_all(a, status, tree_get(t, "spec"),
+    paint_all(a, status, kube_part(a, e->o, "spec"),
               &(struct painting){.init = STATE_EXITED,
                                  .sidecar = STATE_EXITED,
                                  .main = STATE_EXITED,
                                  .code = code,
                                  .start = start.n ? start : now,
                                  .now = now});
-    cluster_update(c, c->kinds.pod, "status", t);
+    cluster_update_part(c, e->o, "status", status);
 }
 
 /* SIGTERM ends a container with 143. Only who counts finished pods (a Job) needs to hear of it; others just see the pod go. */
@@ -287,14 +294,14 @@ static void end(struct kubelet *n, struct pod_entry *e, struct arena *a)
 static void review_gates(struct kubelet *n, const struct pod_entry *e, struct arena *a)
 {
     struct cluster *c = n->all->c;
-    struct tree *t = kube_tree(a, e->o), *status = tree_sub(a, t, "status");
-    const struct tree *spec = tree_get(t, "spec");
+    struct tree *status = status_of(a, e->o);
+    const struct tree *spec = kube_part(a, e->o, "spec");
     bool open = closed_gate(spec, status).n == 0;
 
     if (open == e->ready)
         return;
     running_conditions(a, status, spec, time_text(a, cluster_now_ms(c)));
-    cluster_update(c, c->kinds.pod, "status", t);
+    cluster_update_part(c, e->o, "status", status);
 }
 
 /* ---- when ---- */

@@ -81,8 +81,8 @@ static void on_node(void *ctx, struct seen *s)
         table_put(&p->by_name, n);
         vec_push(&p->list, n);
     }
-    const struct tree *t = seen_tree(s), *taints = tree_at(t, "spec", "taints", NULL);
-    const struct tree *ready = cond_find(tree_at(t, "status", "conditions", NULL), STR("Ready"));
+    const struct tree *taints = tree_get(seen_part(s, "spec"), "taints");
+    const struct tree *ready = cond_find(tree_get(seen_part(s, "status"), "conditions"), STR("Ready"));
     int64_t heartbeat_ms = field_time(tree_get(ready, "lastHeartbeatTime"), 0);
 
     if (heartbeat_ms != n->heartbeat_ms) {
@@ -175,9 +175,9 @@ struct wanted {
 };
 
 /* What the conditions ask for; a node that has not said anything yet is not ready. */
-static uint32_t wanted_taints(const struct tree *t, struct wanted *out)
+static uint32_t wanted_taints(const struct tree *spec, const struct tree *status, struct wanted *out)
 {
-    const struct tree *list = tree_at(t, "status", "conditions", NULL);
+    const struct tree *list = tree_get(status, "conditions");
     str ready = tree_str(tree_get(cond_find(list, STR("Ready")), "status"));
     bool yes = str_is(ready, "True"), unknown = str_is(ready, "Unknown");
     static const struct {
@@ -194,8 +194,7 @@ static uint32_t wanted_taints(const struct tree *t, struct wanted *out)
     out[n++] = (struct wanted){PREFIX "unreachable", "NoSchedule", unknown};
     out[n++] = (struct wanted){PREFIX "not-ready", "NoExecute", ready.n && !yes && !unknown};
     out[n++] = (struct wanted){PREFIX "unreachable", "NoExecute", unknown};
-    out[n++] =
-        (struct wanted){PREFIX "unschedulable", "NoSchedule", tree_is_true(tree_at(t, "spec", "unschedulable", NULL))};
+    out[n++] = (struct wanted){PREFIX "unschedulable", "NoSchedule", tree_is_true(tree_get(spec, "unschedulable"))};
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         out[n++] = (struct wanted){others[i].key, "NoSchedule", cond_is(list, str_c(others[i].type), STR("True"))};
     return n;
@@ -212,9 +211,11 @@ static uint32_t taint_at(const struct tree *taints, const struct wanted *w)
 
 static void sync_taints(struct nodelife *p, const struct object *o, struct arena *a)
 {
-    struct tree *t = kube_tree(a, o), *taints = tree_sublist(a, tree_sub(a, t, "spec"), "taints");
+    struct tree *spec = kube_part(a, o, "spec");
+    spec = spec ? spec : tree_new_map(a);
+    struct tree *taints = tree_sublist(a, spec, "taints");
     struct wanted w[16];
-    uint32_t n = wanted_taints(t, w);
+    uint32_t n = wanted_taints(spec, kube_part(a, o, "status"), w);
     bool changed = false;
 
     for (uint32_t i = 0; taints && i < n; i++) {
@@ -234,8 +235,8 @@ static void sync_taints(struct nodelife *p, const struct object *o, struct arena
     }
     if (changed) {
         if (taints->n == 0)
-            tree_drop(tree_sub(a, t, "spec"), STR("taints"));
-        cluster_update(p->c, p->c->kinds.node, NULL, t);
+            tree_drop(spec, STR("taints"));
+        cluster_update_part(p->c, o, "spec", spec);
     }
 }
 

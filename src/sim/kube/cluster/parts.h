@@ -27,6 +27,7 @@ struct cluster {
     int64_t second_at;
     const struct kind *quiet; /* whose status is being written by its own controller */
     struct pods *pods;
+    struct readings *readings;
     VEC(struct sight *) sights;
     struct kubelets *kubelets;
     struct nodelife *nodelife;
@@ -59,6 +60,11 @@ void see(struct cluster *c, const struct kind *kind, seen_fn fn, void *ctx);
 /* The new side, or the old one when it is gone, as a tree; good until the subscriber returns. */
 const struct tree *seen_tree(struct seen *s);
 
+/* A member of the new side alone, likewise. */
+const struct tree *seen_part(struct seen *s, const char *name);
+/* Whether nothing but this member was written. */
+bool seen_only(const struct seen *s, const char *name);
+
 static inline const struct object *seen_object(const struct seen *s)
 {
     return s->new ? s->new : s->old;
@@ -81,6 +87,7 @@ const struct object *key_get(struct cluster *c, const struct kind *kind, str key
 /* Writes that may lose against nobody: the process has one thread. A failure means that the object has gone or that somebody's rules
  * refuse it; the message is then in *st. */
 bool cluster_update(struct cluster *c, const struct kind *kind, const char *sub, struct tree *obj);
+bool cluster_update_part(struct cluster *c, const struct object *o, const char *name, struct tree *part);
 bool cluster_delete(struct cluster *c, const struct object *o, int64_t grace_s);
 PRINTF(6, 7)
 void cluster_event(struct cluster *c, const struct object *about, const char *component, const char *type,

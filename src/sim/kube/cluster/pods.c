@@ -28,7 +28,7 @@ struct pod_entry *pods_get(const struct pods *p, str uid)
     return table_get(&p->by_uid, uid);
 }
 
-const struct pod_group *pods_of_owner(const struct pods *p, str uid)
+struct pod_group *pods_of_owner(const struct pods *p, str uid)
 {
     return table_get(&p->owners, uid);
 }
@@ -59,10 +59,7 @@ str pod_node(const struct pod_entry *e)
 {
     if (e->by_node.group)
         return e->by_node.group->key;
-    for (uint32_t i = 0; i < e->o->n_fields; i++) /* gone, or without a node */
-        if (str_is(e->o->fields[i].key, "spec.nodeName"))
-            return e->o->fields[i].value;
-    return (str){0};
+    return object_field(e->o, "spec.nodeName"); /* gone, or without a node */
 }
 
 const struct pod_entry *pods_seen(const struct pods *p, const struct seen *s)
@@ -71,6 +68,40 @@ const struct pod_entry *pods_seen(const struct pods *p, const struct seen *s)
 }
 
 /* ---- groups ---- */
+
+/* Adds a pod as it is now to what its owner's group counts, or takes it away. */
+static void tally(const struct pod_entry *e, uint32_t one)
+{
+    struct pod_group *g = e->by_owner.group;
+    bool active = g && pod_is_active(e);
+
+    if (!g)
+        return;
+    g->n_active += active ? one : 0;
+    g->n_ready += active && e->ready ? one : 0;
+    g->n_labelled += active && e->labelled ? one : 0;
+    g->n_leaving += e->o->deleted_ms && !pod_is_over(e) ? one : 0;
+    g->n_relabelled += e->relabelled ? one : 0;
+    g->n_unjudged += e->unjudged ? one : 0;
+}
+
+#define TALLY_IN(e) tally(e, 1)
+#define TALLY_OUT(e) tally(e, UINT32_MAX) /* less one */
+
+void pod_labels_seen(struct pod_entry *e)
+{
+    TALLY_OUT(e);
+    e->relabelled = false;
+    TALLY_IN(e);
+}
+
+void pod_set_labelled(struct pod_entry *e, bool labelled)
+{
+    TALLY_OUT(e);
+    e->labelled = labelled;
+    e->unjudged = false;
+    TALLY_IN(e);
+}
 
 static struct pod_link *link_in(struct pod_entry *e, bool owner)
 {
@@ -167,15 +198,13 @@ static bool same_labels(const struct object *a, const struct object *b)
     return true;
 }
 
-static int64_t run_ms_of(const struct tree *t, const struct object *o)
+static int64_t run_ms_of(const struct tree *annotations, const struct object *o)
 {
     const struct owner *owner = controller_of(o);
-    str text = tree_str(tree_at(t, "metadata", "annotations", RUN_FOR, NULL));
+    str text = tree_str(tree_get(annotations, RUN_FOR));
     struct err e;
     int64_t ns;
 
-    if (str_is(tree_str(tree_at(t, "spec", "restartPolicy", NULL)), "Always"))
-        return -1;
     if (text.n && duration_parse(text, &ns, &e) && ns >= 0)
         return ns / 1000000;
     return owner && str_is(owner->kind, "Job") ? JOB_RUN_MS : -1;
@@ -189,23 +218,8 @@ static bool has_claims(const struct tree *volumes)
     return false;
 }
 
-static void decode_spec(struct pod_entry *e, const struct tree *t)
+static void decode_status(struct pod_entry *e, const struct tree *status)
 {
-    const struct tree *spec = tree_get(t, "spec"), *annotations = tree_at(t, "metadata", "annotations", NULL);
-
-    e->host_network = tree_is_true(tree_get(spec, "hostNetwork"));
-    e->has_claims = has_claims(tree_get(spec, "volumes"));
-    e->has_gates = tree_get(spec, "readinessGates") != NULL;
-    e->run_ms = run_ms_of(t, e->o);
-    if (!str_to_i64(tree_str(tree_get(annotations, EXIT_CODE)), &e->exit_code))
-        e->exit_code = 0;
-    if (!str_to_i64(tree_str(tree_get(annotations, "controller.kubernetes.io/pod-deletion-cost")), &e->cost))
-        e->cost = 0;
-}
-
-static void decode(struct pod_entry *e, const struct tree *t)
-{
-    const struct tree *meta = tree_get(t, "metadata"), *status = tree_get(t, "status");
     const struct tree *ready = cond_find(tree_get(status, "conditions"), STR("Ready"));
 
     e->phase = phase_of(status);
@@ -213,28 +227,52 @@ static void decode(struct pod_entry *e, const struct tree *t)
     e->ready_since_ms = field_time(tree_get(ready, "lastTransitionTime"), 0);
     e->started_ms = field_time(tree_get(status, "startTime"), 0);
     e->restarts = restarts_of(status);
+}
+
+static void decode_spec(struct pod_entry *e, const struct tree *spec)
+{
+    e->host_network = tree_is_true(tree_get(spec, "hostNetwork"));
+    e->has_claims = has_claims(tree_get(spec, "volumes"));
+    e->has_gates = tree_get(spec, "readinessGates") != NULL;
+    e->restarts_always = str_is(tree_str(tree_get(spec, "restartPolicy")), "Always");
+}
+
+static void decode_meta(struct pod_entry *e, const struct tree *meta)
+{
+    const struct tree *annotations = tree_get(meta, "annotations");
+
     e->generation = field_i64(tree_get(meta, "generation"), 0);
     e->grace_s = field_i64(tree_get(meta, "deletionGracePeriodSeconds"), 30);
     e->tracked = list_has(tree_get(meta, "finalizers"), STR("batch.kubernetes.io/job-tracking"));
-    decode_spec(e, t);
+    e->run_ms = e->restarts_always ? -1 : run_ms_of(annotations, e->o);
+    if (!str_to_i64(tree_str(tree_get(annotations, EXIT_CODE)), &e->exit_code))
+        e->exit_code = 0;
+    if (!str_to_i64(tree_str(tree_get(annotations, "controller.kubernetes.io/pod-deletion-cost")), &e->cost))
+        e->cost = 0;
 }
 
-static str nomination(const struct object *o)
+/* Only the parts that may have changed are looked at. */
+static void decode(struct pod_entry *e, struct seen *s, bool is_new)
 {
-    for (uint32_t i = 0; i < o->n_fields; i++)
-        if (str_is(o->fields[i].key, "status.nominatedNodeName"))
-            return o->fields[i].value;
-    return (str){0};
+    bool status_only = !is_new && seen_only(s, "status"), meta_only = !is_new && seen_only(s, "metadata");
+
+    if (!meta_only)
+        decode_status(e, seen_part(s, "status"));
+    if (!status_only && !meta_only)
+        decode_spec(e, seen_part(s, "spec"));
+    if (!status_only)
+        decode_meta(e, seen_part(s, "metadata"));
 }
 
-static unsigned news_of(const struct pod_entry *was, const struct pod_entry *is, bool new_owner, bool new_node)
+static unsigned news_of(const struct pod_entry *was, const struct pod_entry *is, bool new_spec, bool new_owner,
+                        bool new_node)
 {
     return (was->phase != is->phase ? POD_PHASE : 0u) | (was->ready != is->ready ? POD_READINESS : 0u) |
            (was->o->deleted_ms != is->o->deleted_ms ? POD_LEAVES : 0u) |
-           (!same_labels(was->o, is->o) ? POD_LABELS : 0u) | (was->generation != is->generation ? POD_SPEC : 0u) |
+           (!same_labels(was->o, is->o) ? POD_LABELS : 0u) | (new_spec ? POD_SPEC : 0u) |
            (was->tracked != is->tracked ? POD_TRACKING : 0u) |
-           (!str_eq(nomination(was->o), nomination(is->o)) ? POD_NOMINATION : 0u) | (new_owner ? POD_OWNER : 0u) |
-           (new_node ? POD_NODE : 0u);
+           (!str_eq(pod_nomination(was->o), pod_nomination(is->o)) ? POD_NOMINATION : 0u) |
+           (new_owner ? POD_OWNER : 0u) | (new_node ? POD_NODE : 0u);
 }
 
 static void take_out(struct pods *p, str uid)
@@ -243,6 +281,7 @@ static void take_out(struct pods *p, str uid)
 
     if (!e)
         return;
+    TALLY_OUT(e);
     leave(&p->owners, e, true);
     leave(&p->nodes, e, false);
     p->gone = e;
@@ -268,19 +307,24 @@ static void on_pod(void *ctx, struct seen *s)
         table_put(&p->by_uid, e);
     }
     struct pod_entry was = *e;
+    TALLY_OUT(e);
     e->o = s->new;
     object_ref(e->o);
-    decode(e, seen_tree(s));
+    decode(e, s, is_new);
 
     char buf[256];
     const struct owner *owner = controller_of(e->o);
-    str node = tree_str(tree_at(seen_tree(s), "spec", "nodeName", NULL));
+    str node = object_field(e->o, "spec.nodeName");
     join(&p->owners, e, true, owner ? owner->uid : orphans_key(buf, sizeof(buf), e->o->ns));
     join(&p->nodes, e, false, node);
     e->scheduled = node.n > 0;
-    e->news =
-        is_new ? POD_IS_NEW : news_of(&was, e, was.by_owner.group != e->by_owner.group, was.scheduled != e->scheduled);
-    e->relabelled |= (e->news & (POD_IS_NEW | POD_LABELS)) != 0;
+    bool new_spec = was.generation != e->generation && !seen_only(s, "metadata"); /* a deletion counts up as well */
+    e->news = is_new
+                  ? POD_IS_NEW
+                  : news_of(&was, e, new_spec, was.by_owner.group != e->by_owner.group, was.scheduled != e->scheduled);
+    if (e->news & (POD_IS_NEW | POD_LABELS))
+        e->relabelled = e->unjudged = true;
+    TALLY_IN(e);
     if (was.o)
         object_unref(was.o);
 }

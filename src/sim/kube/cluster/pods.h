@@ -41,10 +41,12 @@ struct pod_entry {
     unsigned news;          /* enum pod_news of the last change */
     enum pod_phase phase;
     bool ready;
-    bool scheduled;                           /* has a node */
-    bool relabelled;                          /* since its owner last looked; owner's */
-    bool tracked;                             /* has the finalizer of Jobs */
+    bool scheduled;          /* has a node */
+    bool relabelled;         /* since its owner last looked: pod_labels_seen() */
+    bool labelled, unjudged; /* has the labels of its owner's template; may have others now: pod_set_labelled() */
+    bool tracked;            /* has the finalizer of Jobs */
     bool host_network, has_claims, has_gates; /* gates: of readiness */
+    bool restarts_always;                     /* spec.restartPolicy */
     int64_t ready_since_ms;                   /* of the Ready condition, while it is true */
     int64_t started_ms;                       /* status.startTime; 0: none */
     int64_t cost;                             /* annotation pod-deletion-cost */
@@ -60,7 +62,15 @@ struct pod_group {
     str key; /* first */
     struct pod_entry *first, *last;
     uint32_t n;
+    /* Of an owner's pods, kept up to date so that nobody walks them to count. */
+    uint32_t n_active, n_ready, n_labelled; /* active; of these ready, and with the labels of the template */
+    uint32_t n_leaving;                     /* being deleted, not over */
+    uint32_t n_relabelled, n_unjudged;
+    int64_t template; /* generation of the owner for which `labelled` holds; owner's */
 };
+
+void pod_labels_seen(struct pod_entry *e); /* it is relabelled no longer */
+void pod_set_labelled(struct pod_entry *e, bool labelled);
 
 struct pods *pods_new(struct cluster *c);
 void pods_free(struct pods *p);
@@ -70,12 +80,17 @@ struct pod_entry *pods_get(const struct pods *p, str uid);
 struct seen;
 const struct pod_entry *pods_seen(const struct pods *p, const struct seen *s);
 /* NULL when there is none. The group may go when its last pod does. */
-const struct pod_group *pods_of_owner(const struct pods *p, str uid);
+struct pod_group *pods_of_owner(const struct pods *p, str uid);
 const struct pod_group *pods_of_node(const struct pods *p, str node);
 const struct pod_group *pods_without_owner(const struct pods *p, str ns);
 
 const struct owner *controller_of(const struct object *o); /* NULL: none */
 str pod_node(const struct pod_entry *e);                   /* spec.nodeName, may be empty */
+
+static inline str pod_nomination(const struct object *o)
+{
+    return object_field(o, "status.nominatedNodeName");
+}
 
 static inline bool pod_is_over(const struct pod_entry *e)
 {

@@ -120,29 +120,49 @@ static bool has_labels(const struct object *o, const struct tree *labels)
     return true;
 }
 
-static struct counts count_all(struct subject *s)
+/* Which pods have the labels of the template: looked at again when either may have changed. */
+static void judge_labels(struct subject *s)
 {
-    const struct pod_group *g = pods_of_owner(s->c->pods, s->o->uid);
+    struct pod_group *g = pods_of_owner(s->c->pods, s->o->uid);
     const struct tree *labels = tree_at(s->spec, "template", "metadata", "labels", NULL);
-    int64_t min_ready_s = field_i64(tree_get(s->spec, "minReadySeconds"), 0);
-    struct counts k = {0};
+    bool all = g && g->template != s->generation;
 
-    for (const struct pod_entry *e = g ? g->first : NULL; e; e = e->by_owner.next) {
-        if (e->o->deleted_ms && !pod_is_over(e))
-            k.terminating++;
+    for (struct pod_entry *e = g ? g->last : NULL; e && (all || g->n_unjudged); e = e->by_owner.prev)
+        if (all || e->unjudged) /* mostly the newest */
+            pod_set_labelled(e, has_labels(e->o, labels));
+    if (g)
+        g->template = s->generation;
+}
+
+/* Ready pods are available at once unless they have to stay so for a while. */
+static void count_available(const struct pod_group *g, int64_t min_ready_s, int64_t now_ms, struct counts *k)
+{
+    k->available = min_ready_s ? 0 : g->n_ready;
+    for (const struct pod_entry *e = min_ready_s ? g->first : NULL; e; e = e->by_owner.next) {
         if (!pod_is_active(e))
             continue;
-        k.replicas++;
-        k.labelled += has_labels(e->o, labels);
-        k.ready += e->ready;
-        if (pod_is_available(e, min_ready_s, s->now_ms)) {
-            k.available++;
+        if (pod_is_available(e, min_ready_s, now_ms)) {
+            k->available++;
         } else if (e->ready) {
             int64_t at_ms = e->ready_since_ms + min_ready_s * 1000;
 
-            k.next_ms = k.next_ms ? MIN(k.next_ms, at_ms) : at_ms;
+            k->next_ms = k->next_ms ? MIN(k->next_ms, at_ms) : at_ms;
         }
     }
+}
+
+static struct counts count_all(struct subject *s)
+{
+    const struct pod_group *g = pods_of_owner(s->c->pods, s->o->uid);
+    struct counts k = {0};
+
+    if (!g)
+        return k;
+    k.replicas = g->n_active;
+    k.labelled = g->n_labelled;
+    k.ready = g->n_ready;
+    k.terminating = g->n_leaving;
+    count_available(g, field_i64(tree_get(s->spec, "minReadySeconds"), 0), s->now_ms, &k);
     return k;
 }
 
@@ -153,6 +173,7 @@ static bool is_count(const struct subject *s, const char *key, int64_t n)
 
 static void write_status(struct replica_sets *p, struct subject *s, const struct status *failed)
 {
+    judge_labels(s);
     struct counts k = count_all(s);
     struct tree *conditions = tree_sublist(s->a, s->status, "conditions");
     struct condition failure = {.type = STR("ReplicaFailure"), .status = STR("True"), .reason = STR("FailedCreate")};
@@ -179,6 +200,17 @@ static void write_status(struct replica_sets *p, struct subject *s, const struct
 
 /* ---- the controller ---- */
 
+static void remove_surplus(struct subject *s, const struct pod_group *g, int64_t want)
+{
+    struct ranked *pods = arena_new_array(s->a, struct ranked, g->n);
+    uint32_t n = 0;
+
+    for (struct pod_entry *e = g->first; e; e = e->by_owner.next)
+        if (pod_is_active(e))
+            pods[n++].e = e;
+    delete_some(s, pods, n, (uint32_t)(n - want));
+}
+
 static void sync(struct replica_sets *p, struct subject *s)
 {
     int64_t want = field_i64(tree_get(s->spec, "replicas"), 1);
@@ -187,11 +219,7 @@ static void sync(struct replica_sets *p, struct subject *s)
 
     claim_pods(s);
     const struct pod_group *g = pods_of_owner(s->c->pods, s->o->uid);
-    struct ranked *pods = arena_new_array(s->a, struct ranked, g ? g->n : 0);
-    uint32_t n = 0;
-    for (struct pod_entry *e = g ? g->first : NULL; e; e = e->by_owner.next)
-        if (pod_is_active(e))
-            pods[n++].e = e;
+    int64_t n = g ? g->n_active : 0;
 
     if (!s->o->deleted_ms && n < want) {
         const struct tree *template = tree_get(s->spec, "template");
@@ -204,7 +232,7 @@ static void sync(struct replica_sets *p, struct subject *s)
         else if (more < want - n)
             key_add(p->q, s->o);
     } else if (!s->o->deleted_ms && n > want) {
-        delete_some(s, pods, n, (uint32_t)(n - want));
+        remove_surplus(s, g, want);
     }
     write_status(p, s, failed ? &st : NULL);
 }
@@ -214,7 +242,7 @@ static void on_work(void *ctx, str key)
     struct replica_sets *p = ctx;
     struct subject s;
 
-    if (!subject_begin(&s, p->c, p->c->kinds.replica_set, key))
+    if (!subject_look(&s, p->c, p->c->kinds.replica_set, key))
         return;
     sync(p, &s);
     subject_end(&s);

@@ -29,6 +29,13 @@ enum sched_news {                       /* what a change may be good for: who wa
 unsigned sched_node(struct sched *s, str name, const struct tree *node);
 /* reshaped: what the pod asks for, or its labels, may have changed. */
 unsigned sched_pod(struct sched *s, str uid, const struct tree *pod, bool reshaped);
+/* A pod that asks for what it asked for before, and is known: what became of it. */
+struct pod_course {
+    bool leaving, over;
+    str node, nominated; /* empty: none */
+    int64_t started_ms;  /* 0: not yet */
+};
+unsigned sched_pod_goes_on(struct sched *s, str uid, const struct pod_course *c);
 unsigned sched_namespace(struct sched *s, str name, const struct tree *namespace_);
 unsigned sched_claim(struct sched *s, str ns, str name, const struct tree *claim);
 unsigned sched_volume(struct sched *s, str name, const struct tree *volume);

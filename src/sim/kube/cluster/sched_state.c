@@ -353,6 +353,50 @@ static struct spod *pod_new(struct sched *s, str uid)
     return p;
 }
 
+static struct pod_course course_of(const struct tree *t)
+{
+    return (struct pod_course){
+        .leaving = tree_get(tree_get(t, "metadata"), "deletionTimestamp") != NULL,
+        .over = phase_is_over(t),
+        .node = tree_str(tree_at(t, "spec", "nodeName", NULL)),
+        .nominated = tree_str(tree_at(t, "status", "nominatedNodeName", NULL)),
+        .started_ms = time_of(tree_at(t, "status", "startTime", NULL)),
+    };
+}
+
+/* shape: what it asks for now, with a reference of its own, or p->shape. */
+static unsigned pod_follow(struct sched *s, struct spod *p, struct shape *shape, bool reshaped,
+                           const struct pod_course *c)
+{
+    uint32_t was_on = p->node;
+    unsigned news = 0;
+
+    if (!p->shape || shape != p->shape || c->leaving != p->leaving || c->over != p->over) {
+        bool relabelled = p->shape && shape->labels.v != p->shape->labels.v;
+
+        pod_place(s, p, NONE);
+        if (p->shape && reshaped)
+            shape_unref(s, p->shape);
+        p->shape = shape;
+        p->leaving = c->leaving;
+        p->over = c->over;
+        if (was_on != NONE)
+            news |= NEWS_ROOM | (relabelled ? NEWS_PLACED : 0);
+    } else if (reshaped) {
+        shape_unref(s, shape);
+    }
+    p->started_ms = c->started_ms;
+    p->fixed = sym_of(s->syms, c->node);
+    pod_settle(s, p);
+    if (sym_some(p->fixed))
+        strays_update(s, p, p->node == NONE && !p->over);
+    else
+        pod_nominate(s, p, node_find(s, c->nominated));
+    if (p->node != NONE && was_on == NONE)
+        news |= NEWS_PLACED;
+    return news;
+}
+
 unsigned sched_pod(struct sched *s, str uid, const struct tree *t, bool reshaped)
 {
     struct spod *p = table_get(&s->pods, uid);
@@ -364,39 +408,20 @@ unsigned sched_pod(struct sched *s, str uid, const struct tree *t, bool reshaped
     if (is_new)
         p = pod_new(s, uid);
     struct shape *shape = is_new || reshaped ? pod_shape(s, t) : p->shape;
-    bool leaving = tree_get(tree_get(t, "metadata"), "deletionTimestamp") != NULL, over = phase_is_over(t);
-    sym fixed = decode_sym(s, tree_at(t, "spec", "nodeName", NULL));
-    uint32_t was_on = p->node;
-    unsigned news = 0;
+    struct pod_course course = course_of(t);
 
     if (is_new) {
         p->owner = decode_owner(s, t);
         decode_claims(s, p, t);
     }
-    if (!p->shape || shape != p->shape || leaving != p->leaving || over != p->over) {
-        bool relabelled = p->shape && shape->labels.v != p->shape->labels.v;
+    return pod_follow(s, p, shape, is_new || reshaped, &course);
+}
 
-        pod_place(s, p, NONE);
-        if (p->shape && (is_new || reshaped))
-            shape_unref(s, p->shape);
-        p->shape = shape;
-        p->leaving = leaving;
-        p->over = over;
-        if (was_on != NONE)
-            news |= NEWS_ROOM | (relabelled ? NEWS_PLACED : 0);
-    } else if (reshaped) {
-        shape_unref(s, shape);
-    }
-    p->started_ms = time_of(tree_at(t, "status", "startTime", NULL));
-    p->fixed = fixed;
-    pod_settle(s, p);
-    if (sym_some(fixed))
-        strays_update(s, p, p->node == NONE && !p->over);
-    else
-        pod_nominate(s, p, node_find(s, tree_str(tree_at(t, "status", "nominatedNodeName", NULL))));
-    if (p->node != NONE && was_on == NONE)
-        news |= NEWS_PLACED;
-    return news;
+unsigned sched_pod_goes_on(struct sched *s, str uid, const struct pod_course *c)
+{
+    struct spod *p = table_get(&s->pods, uid);
+
+    return p ? pod_follow(s, p, p->shape, /* reshaped= */ false, c) : 0;
 }
 
 str sched_where(const struct sched *s, str uid)

@@ -398,6 +398,17 @@ static bool still_binding(const struct scheduler *p, const struct wanting *w, co
     return w->place == PLACE_BINDING && !o->deleted_ms && !pods_get(p->c->pods, o->uid)->scheduled;
 }
 
+static unsigned follow(struct scheduler *p, const struct pod_entry *e)
+{
+    struct pod_course c = {.leaving = e->o->deleted_ms != 0,
+                           .over = pod_is_over(e),
+                           .node = pod_node(e),
+                           .nominated = pod_nomination(e->o),
+                           .started_ms = e->started_ms};
+
+    return sched_pod_goes_on(p->core, e->uid, &c);
+}
+
 static void on_pod(void *ctx, struct seen *s)
 {
     struct scheduler *p = ctx;
@@ -414,8 +425,8 @@ static void on_pod(void *ctx, struct seen *s)
     if (!s->new || !(e->news & (reshaped | POD_PHASE | POD_LEAVES | POD_NODE | POD_NOMINATION)))
         return; /* gone, or a report of its kubelet: nothing that the scheduler asks about */
     uint32_t shape = sched_shape(p->core, e->uid);
-    unsigned news = sched_pod(p->core, e->uid, seen_tree(s), (e->news & reshaped) != 0);
-    tell(p, news, sched_where(p->core, e->uid));
+    tell(p, e->news & reshaped ? sched_pod(p->core, e->uid, seen_tree(s), true) : follow(p, e),
+         sched_where(p->core, e->uid));
     if (!p->decides || !sched_queueing(p->core, e->uid, &q))
         return;
     struct wanting *w = table_get(&p->by_uid, e->uid);

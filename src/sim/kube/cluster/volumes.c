@@ -93,7 +93,7 @@ static void bind_claim(struct subject *s, const struct object *pv)
     bool chosen = tree_str(tree_get(s->spec, "volumeName")).n == 0;
 
     bind_volume(s, pv);
-    tree_set_str(a, s->spec, "volumeName", pv->name);
+    tree_set_str(a, tree_sub(a, s->t, "spec"), "volumeName", pv->name);
     tree_set_str(a, annotations, "pv.kubernetes.io/bind-completed", STR("yes"));
     if (chosen)
         tree_set_str(a, annotations, BOUND_BY, STR("yes"));

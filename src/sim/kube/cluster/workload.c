@@ -1,19 +1,38 @@
 #include "sim/kube/cluster/workload.h"
 
-bool subject_begin(struct subject *s, struct cluster *c, const struct kind *kind, str key)
+static bool take(struct subject *s, struct cluster *c, const struct kind *kind, str key)
 {
     const struct object *o = key_get(c, kind, key);
 
     if (!o)
         return false;
-    *s = (struct subject){.c = c, .a = cluster_begin(c), .o = o};
+    *s = (struct subject){.c = c, .a = cluster_begin(c), .o = o, .now_ms = cluster_now_ms(c)};
+    s->now = time_text(s->a, s->now_ms);
     object_ref(o);
-    s->t = kube_tree(s->a, o);
+    return true;
+}
+
+bool subject_begin(struct subject *s, struct cluster *c, const struct kind *kind, str key)
+{
+    if (!take(s, c, kind, key))
+        return false;
+    s->t = kube_tree(s->a, s->o);
     s->spec = tree_sub(s->a, s->t, "spec");
     s->status = tree_sub(s->a, s->t, "status");
     s->generation = field_i64(tree_at(s->t, "metadata", "generation", NULL), 0);
-    s->now_ms = cluster_now_ms(c);
-    s->now = time_text(s->a, s->now_ms);
+    return true;
+}
+
+bool subject_look(struct subject *s, struct cluster *c, const struct kind *kind, str key)
+{
+    if (!take(s, c, kind, key))
+        return false;
+    s->reading = reading_of(c->readings, s->o);
+    s->spec = s->reading->spec;
+    s->status = kube_part(s->a, s->o, "status");
+    if (!s->status)
+        s->status = tree_new_map(s->a);
+    s->generation = field_i64(tree_get(s->reading->meta, "generation"), 0);
     return true;
 }
 
@@ -22,20 +41,15 @@ void subject_end(struct subject *s)
     object_unref(s->o);
 }
 
-/* A write to the status takes the rest from what is there, so the rest need not be sent; metadata must be. */
+/* On what is there now: we may have written in the meantime. */
 bool subject_write_status(struct subject *s)
 {
     const struct object *now = kube_get(s->c->k, s->o->kind, s->o->ns, s->o->name);
-    struct tree *t = tree_new_map(s->a);
 
     if (!now || !str_eq(now->uid, s->o->uid))
         return false;
-    const struct tree *from =
-        now->rv == s->o->rv ? s->t : kube_tree(s->a, now); /* we may have written in the meantime */
-    tree_set(s->a, t, "metadata", *tree_copy(s->a, tree_get(from, "metadata")));
-    tree_set(s->a, t, "status", *s->status);
     s->c->quiet = s->o->kind;
-    bool ok = cluster_update(s->c, s->o->kind, "status", t);
+    bool ok = cluster_update_part(s->c, now, "status", s->status);
     s->c->quiet = NULL;
     return ok;
 }
@@ -65,21 +79,35 @@ void claim_object(struct subject *s, const struct object *o, bool adopt)
     cluster_update(s->c, o->kind, NULL, t);
 }
 
+typedef VEC(struct pod_entry *) entries;
+
+/* Pods of ours whose labels were not looked at yet and no longer match. */
+static void find_strangers(const struct pod_group *own, const struct selector *sel, entries *ret)
+{
+    uint32_t left = own ? own->n_relabelled : 0;
+
+    for (struct pod_entry *e = left ? own->last : NULL; e && left; e = e->by_owner.prev) { /* mostly the newest */
+        if (!e->relabelled)
+            continue;
+        left--;
+        if (!selector_matches_labels(sel, e->o->labels, e->o->n_labels))
+            vec_push(ret, e);
+        pod_labels_seen(e);
+    }
+}
+
 void claim_pods(struct subject *s)
 {
     const struct pod_group *orphans = pods_without_owner(s->c->pods, s->o->ns);
     const struct pod_group *own = pods_of_owner(s->c->pods, s->o->uid);
     const struct selector *sel;
     struct err err;
-    VEC(struct pod_entry *) adopt = {0}, release = {0};
+    entries adopt = {0}, release = {0};
 
-    if (!selector_from_tree(s->a, tree_get(s->spec, "selector"), &sel, &err))
+    if ((!orphans && (!own || own->n_relabelled == 0)) ||
+        !selector_from_tree(s->a, tree_get(s->spec, "selector"), &sel, &err))
         return;
-    for (struct pod_entry *e = own ? own->first : NULL; e; e = e->by_owner.next) {
-        if (e->relabelled && !selector_matches_labels(sel, e->o->labels, e->o->n_labels))
-            vec_push(&release, e);
-        e->relabelled = false;
-    }
+    find_strangers(own, sel, &release);
     for (struct pod_entry *e = orphans && !s->o->deleted_ms ? orphans->first : NULL; e; e = e->by_owner.next)
         if (pod_is_active(e) && selector_matches_labels(sel, e->o->labels, e->o->n_labels))
             vec_push(&adopt, e);

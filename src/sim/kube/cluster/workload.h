@@ -3,6 +3,7 @@
 
 #include "sim/kube/cluster/fields.h"
 #include "sim/kube/cluster/parts.h"
+#include "sim/kube/cluster/readings.h"
 #include "sim/kube/selector.h"
 
 /* An object that is being worked on: one reference and its tree, in the scratch arena. */
@@ -10,13 +11,17 @@ struct subject {
     struct cluster *c;
     struct arena *a;
     const struct object *o;
-    struct tree *t, *spec, *status; /* status is made when it is absent */
+    struct tree *t, *status; /* t: NULL after subject_look(); status is made when it is absent */
+    const struct tree *spec; /* of t, or of the reading: read only */
+    struct reading *reading; /* NULL after subject_begin() */
     int64_t generation, now_ms;
     str now;
 };
 
 /* false: there is none. Otherwise ends with subject_end(). */
 bool subject_begin(struct subject *s, struct cluster *c, const struct kind *kind, str key);
+/* Likewise for a kind that has readings: what is not its status is read when it changes, and not to be edited. */
+bool subject_look(struct subject *s, struct cluster *c, const struct kind *kind, str key);
 void subject_end(struct subject *s);
 /* s->status as it is now. The controller of the kind knows its own hand: is_own_status() is true when the change is seen. */
 bool subject_write_status(struct subject *s);

@@ -23,11 +23,3 @@ void around_each(const struct rule_context *c, const char *group, const char *ki
     if (k)
         kube_each(c->kube, k, (str){0}, fn, ctx);
 }
-
-str object_field(const struct object *o, const char *name)
-{
-    for (uint32_t i = 0; i < o->n_fields; i++)
-        if (str_is(o->fields[i].key, name))
-            return o->fields[i].value;
-    return (str){0};
-}

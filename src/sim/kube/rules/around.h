@@ -9,4 +9,3 @@ const struct object *around_find(const struct rule_context *c, const char *group
 struct tree *around_get(const struct rule_context *c, const char *group, const char *kind, str ns, str name);
 void around_each(const struct rule_context *c, const char *group, const char *kind,
                  void (*fn)(void *ctx, const struct object *o), void *ctx);
-str object_field(const struct object *o, const char *name); /* one of kind_rules.selectable */

@@ -1,45 +1,13 @@
 /* Lists: pages of one moment, earlier moments, and what happens when they are gone. */
 #include <stdio.h>
 
-#include "data/reader.h"
 #include "support/check.h"
-#include "support/kube_bench.h"
+#include "support/kube_front.h"
 
-#define CM "/api/v1/namespaces/default/configmaps"
-#define JSON_BODY "Content-Type: application/json"
-
-static const struct kube_options options = {.version = "v1.36.3"};
-
-static int setup(void **state)
-{
-    struct kube_bench *b = test_malloc(sizeof(*b));
-
-    bench_init(b, 1, &options, NULL);
-    *state = b;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_fini(*state);
-    test_free(*state);
-    return 0;
-}
-
+/* Labelled with the first letter of its name. */
 static void make(struct kube_bench *b, const char *name)
 {
-    char body[128];
-
-    (void)snprintf(body, sizeof(body), "{\"metadata\":{\"name\":\"%s\",\"labels\":{\"l\":\"%c\"}}}", name, name[0]);
-    check_i64(name, bench_call(b, "POST", CM, JSON_BODY, body)->status, 201);
-}
-
-static void drop(struct kube_bench *b, const char *name)
-{
-    char path[128];
-
-    (void)snprintf(path, sizeof(path), CM "/%s", name);
-    check_i64(name, bench_call(b, "DELETE", path, NULL, NULL)->status, 200);
+    front_make(b, name, (const char[]){name[0], 0});
 }
 
 /* "a b c | next, 2 left": the names of a page. */
@@ -54,13 +22,12 @@ static struct page list(struct kube_bench *b, const char *query)
 {
     struct page p = {0};
     char path[1024];
-    struct err e = {0};
     int64_t rv = 0;
     size_t n = 0;
 
     (void)snprintf(path, sizeof(path), CM "?%s", query);
     const struct stream *s = bench_call(b, "GET", path, NULL, NULL);
-    check_ok(query, tree_parse_json(b->a, "list", (str){s->body.p, s->body.n}, &p.t, &e), &e);
+    p.t = front_tree(b, query, s);
     const struct tree *items = tree_get(p.t, "items");
     for (uint32_t i = 0; items && i < items->n; i++)
         n += (size_t)snprintf(p.text + n, sizeof(p.text) - n, "%s" STR_FMT, i ? " " : "",
@@ -119,11 +86,11 @@ static void pages_are_of_one_moment(void **state)
     five(b);
     struct page p = list(b, "limit=2");
     uint64_t rv = p.rv;
-    drop(b, "a");
-    drop(b, "d");
+    front_drop(b, "a");
+    front_drop(b, "d");
     make(b, "bb");
     make(b, "f");
-    drop(b, "f");
+    front_drop(b, "f");
     make(b, "a");
     p = follow(b, &p, "");
     check_str("the rest as it was", str_c(p.text), "c d e");
@@ -153,7 +120,7 @@ static void forgotten_moments(void **state)
 
     five(b);
     struct page p = list(b, "limit=2"), first = p;
-    drop(b, "c");
+    front_drop(b, "c");
     kube_compact(b->kube);
     p = follow(b, &first, "");
     check_str("too old", str_c(p.text), "410 Expired");
@@ -170,7 +137,7 @@ static void earlier_moments(void **state)
     make(b, "a");
     uint64_t rv = kube_rv(b->kube);
     make(b, "b");
-    drop(b, "a");
+    front_drop(b, "a");
     (void)snprintf(query, sizeof(query), "resourceVersionMatch=Exact&resourceVersion=%llu", (unsigned long long)rv);
     struct page p = list(b, query);
     check_str("exactly then", str_c(p.text), "a");
@@ -190,14 +157,79 @@ static void earlier_moments(void **state)
     check_str("forgotten", str_c(list(b, query).text), "410 Expired");
 }
 
+/* ---- long lists ---- */
+
+static void make_large(struct kube_bench *b, uint32_t i, char fill)
+{
+    struct sb body = {0};
+
+    sb_printf(&body, "{\"metadata\":{\"name\":\"large-%02u\"},\"data\":{\"k\":\"", i);
+    sb_fill(&body, fill, 5000);
+    sb_c(&body, "\"}}");
+    struct stream *s =
+        bench_open(b, fill == 'a' ? "POST" : "PUT", fill == 'a' ? CM : arena_printf(b->a, CM "/large-%02u%c", i, 0).p,
+                   JSON_BODY, sb_view(&body));
+    sb_fini(&body);
+    bench_run(b, 10);
+    check_i64("written", s->status / 100, 2);
+    bench_close(s);
+}
+
+static void check_long_list(struct kube_bench *b, const char *name, const struct stream *s, char fill)
+{
+    const struct tree *items = tree_get(front_tree(b, name, s), "items");
+
+    check_u64(name, items ? items->n : 0, 30);
+    for (uint32_t i = 0; items && i < items->n; i++) {
+        str data = tree_str(tree_at(&items->items[i], "data", "k", NULL));
+
+        check_true(name, !tree_get(&items->items[i], "kind"));
+        check_u64(name, data.n, 5000);
+        check_u64(name, (uint64_t)data.p[0], (uint64_t)fill);
+    }
+}
+
+/* It is of the moment in which it was asked for, even if the client takes it when all of it has changed or gone. */
+static void long_lists(void **state)
+{
+    struct kube_bench *b = *state;
+
+    for (uint32_t i = 0; i < 30; i++)
+        make_large(b, i, 'a');
+    check_long_list(b, "compact", bench_call(b, "GET", CM, NULL, NULL), 'a');
+    check_long_list(b, "laid out", bench_call(b, "GET", CM "?pretty=true", NULL, NULL), 'a');
+
+    sim_set_faults(b->sim, BENCH_URL, &(struct sim_faults){.delay_us = {2000000, 2000000}});
+    struct stream *s = bench_open(b, "GET", CM, NULL, (str){0});
+    bench_run(b, 3000); /* the server has answered, the client has not heard it yet */
+    sim_set_faults(b->sim, BENCH_URL, &(struct sim_faults){0});
+    check_i64("on its way", s->status, 0);
+    for (uint32_t i = 0; i < 30; i++)
+        make_large(b, i, 'b');
+    check_i64("and gone", bench_call(b, "DELETE", CM, NULL, NULL)->status, 200);
+    bench_run(b, 3000);
+    check_i64("there", s->status, 200);
+    check_long_list(b, "late", s, 'a');
+    bench_close(s);
+
+    for (uint32_t i = 0; i < 30; i++)
+        make_large(b, i, 'a');
+    sim_set_faults(b->sim, BENCH_URL, &(struct sim_faults){.delay_us = {2000000, 2000000}});
+    s = bench_open(b, "GET", CM, NULL, (str){0});
+    bench_run(b, 3000);
+    bench_close(s); /* a client that does not wait for what is on its way */
+    bench_run(b, 3000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(pages, setup, teardown),
-        cmocka_unit_test_setup_teardown(pages_are_of_one_moment, setup, teardown),
-        cmocka_unit_test_setup_teardown(pages_with_selectors, setup, teardown),
-        cmocka_unit_test_setup_teardown(forgotten_moments, setup, teardown),
-        cmocka_unit_test_setup_teardown(earlier_moments, setup, teardown),
+        cmocka_unit_test_setup_teardown(pages, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(pages_are_of_one_moment, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(pages_with_selectors, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(forgotten_moments, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(earlier_moments, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(long_lists, front_setup, front_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

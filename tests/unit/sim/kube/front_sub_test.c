@@ -1,18 +1,12 @@
 /* Subresources, logs, custom kinds, warnings: through the whole server, rules and schemas included. */
 #include <stdio.h>
 
-#include "data/reader.h"
 #include "support/check.h"
-#include "support/kube_bench.h"
+#include "support/kube_front.h"
 
 #define NS "/api/v1/namespaces/default"
 #define DEPLOY "/apis/apps/v1/namespaces/default/deployments"
 #define WIDGETS "/apis/example.com/v1/namespaces/default/widgets"
-#define JSON_BODY "Content-Type: application/json"
-#define MERGE "Content-Type: application/merge-patch+json"
-#define TABLE "Accept: application/json;as=Table;v=v1;g=meta.k8s.io"
-
-static const struct kube_options options = {.version = "v1.36.3"};
 
 static const char objects[] =
     "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default, namespace: default}\n---\n"
@@ -47,20 +41,13 @@ static const char objects[] =
 
 static int setup(void **state)
 {
-    struct kube_bench *b = test_malloc(sizeof(*b));
+    struct kube_bench *b;
     struct err e = {0};
 
-    bench_init(b, 1, &options, NULL);
+    (void)front_setup(state);
+    b = *state;
     check_ok("objects", kube_load(b->kube, "objects", STR(objects), &e), &e);
     bench_run(b, 1000);
-    *state = b;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_fini(*state);
-    test_free(*state);
     return 0;
 }
 
@@ -69,10 +56,8 @@ static const struct tree *ask(struct kube_bench *b, int status, const char *meth
                               const char *headers, const char *body)
 {
     const struct stream *s = bench_call(b, method, path, headers, body);
-    const struct tree *t = NULL;
-    struct err e = {0};
+    const struct tree *t = front_tree(b, path, s);
 
-    check_ok(path, tree_parse_json(b->a, "answer", (str){s->body.p, s->body.n}, &t, &e), &e);
     check_str(path, s->status == status ? STR("") : tree_str(tree_get(t, "message")), "");
     check_i64(path, s->status, status);
     return t;
@@ -217,12 +202,12 @@ static void managers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(scale, setup, teardown),
-        cmocka_unit_test_setup_teardown(binding_and_eviction, setup, teardown),
-        cmocka_unit_test_setup_teardown(logs_without_kubelets, setup, teardown),
-        cmocka_unit_test_setup_teardown(custom_kinds, setup, teardown),
-        cmocka_unit_test_setup_teardown(warnings, setup, teardown),
-        cmocka_unit_test_setup_teardown(managers, setup, teardown),
+        cmocka_unit_test_setup_teardown(scale, setup, front_teardown),
+        cmocka_unit_test_setup_teardown(binding_and_eviction, setup, front_teardown),
+        cmocka_unit_test_setup_teardown(logs_without_kubelets, setup, front_teardown),
+        cmocka_unit_test_setup_teardown(custom_kinds, setup, front_teardown),
+        cmocka_unit_test_setup_teardown(warnings, setup, front_teardown),
+        cmocka_unit_test_setup_teardown(managers, setup, front_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

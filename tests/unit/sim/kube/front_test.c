@@ -4,40 +4,9 @@
 #include "data/json.h"
 #include "data/reader.h"
 #include "support/check.h"
-#include "support/kube_bench.h"
+#include "support/kube_front.h"
 
-#define CM "/api/v1/namespaces/default/configmaps"
-#define JSON_BODY "Content-Type: application/json"
-#define MERGE "Content-Type: application/merge-patch+json"
 #define APPLY "Content-Type: application/apply-patch+yaml"
-#define TABLE "Accept: application/json;as=Table;v=v1;g=meta.k8s.io"
-
-static const struct kube_options options = {.version = "v1.36.3"};
-
-static int setup(void **state)
-{
-    struct kube_bench *b = test_malloc(sizeof(*b));
-
-    bench_init(b, 1, &options, NULL);
-    *state = b;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_fini(*state);
-    test_free(*state);
-    return 0;
-}
-
-static const struct tree *parse(struct kube_bench *b, const char *name, const struct stream *s)
-{
-    const struct tree *t = NULL;
-    struct err e = {0};
-
-    check_ok(name, tree_parse_json(b->a, "answer", (str){s->body.p, s->body.n}, &t, &e), &e);
-    return t;
-}
 
 /* ---- refusals ---- */
 
@@ -246,7 +215,7 @@ static void refuses(void **state)
             check_str(name, (str){s->body.p, s->body.n}, "404 page not found\n");
             continue;
         }
-        const struct tree *t = parse(b, name, s);
+        const struct tree *t = front_tree(b, name, s);
         check_str(name, tree_str(tree_get(t, "message")), refusals[i].message);
         check_str(name, tree_str(tree_get(t, "kind")), "Status");
     }
@@ -295,7 +264,7 @@ static void lives(void **state)
     struct kube_bench *b = *state;
     const struct stream *s = bench_call(b, "POST", CM "?fieldManager=me", JSON_BODY,
                                         "{\"metadata\":{\"generateName\":\"g-\"},\"data\":{\"k\":\"v\"}}");
-    const struct tree *t = parse(b, "create", s);
+    const struct tree *t = front_tree(b, "create", s);
     str name = tree_str(tree_at(t, "metadata", "name", NULL));
     char path[128];
 
@@ -307,7 +276,7 @@ static void lives(void **state)
 
     (void)snprintf(path, sizeof(path), CM "/" STR_FMT, STR_ARG(name));
     s = bench_call(b, "PATCH", path, MERGE, "{\"data\":{\"k\":null,\"l\":\"w\"}}");
-    t = parse(b, "patch", s);
+    t = front_tree(b, "patch", s);
     check_i64("patch", s->status, 200);
     check_true("patch", !tree_at(t, "data", "k", NULL));
     check_str("patch", tree_str(tree_at(t, "data", "l", NULL)), "w");
@@ -321,7 +290,7 @@ static void lives(void **state)
                str_contains((str){s->body.p, s->body.n}, STR("\n  \"kind\": \"ConfigMap\"")));
 
     s = bench_call(b, "DELETE", path, NULL, NULL);
-    t = parse(b, "delete", s);
+    t = front_tree(b, "delete", s);
     check_i64("delete", s->status, 200);
     check_str("delete", tree_str(tree_get(t, "status")), "Success");
     check_str("delete", tree_str(tree_at(t, "details", "kind", NULL)), "configmaps");
@@ -357,7 +326,7 @@ static void tables(void **state)
     struct kube_bench *b = *state;
 
     (void)bench_call(b, "POST", CM, JSON_BODY, "{\"metadata\":{\"name\":\"a\"}}");
-    const struct tree *t = parse(b, "table", bench_call(b, "GET", CM, TABLE, NULL));
+    const struct tree *t = front_tree(b, "table", bench_call(b, "GET", CM, TABLE, NULL));
     const struct tree *row = &tree_get(t, "rows")->items[0];
 
     check_str("kind", tree_str(tree_get(t, "kind")), "Table");
@@ -365,11 +334,11 @@ static void tables(void **state)
     check_str("first cell", tree_str(&tree_get(row, "cells")->items[0]), "a");
     check_u64("as many cells as columns", tree_get(row, "cells")->n, tree_get(t, "columnDefinitions")->n);
     check_str("metadata", tree_str(tree_at(row, "object", "kind", NULL)), "PartialObjectMetadata");
-    t = parse(b, "one", bench_call(b, "GET", CM "/a?includeObject=Object", TABLE, NULL));
+    t = front_tree(b, "one", bench_call(b, "GET", CM "/a?includeObject=Object", TABLE, NULL));
     check_str("object", tree_str(tree_at(&tree_get(t, "rows")->items[0], "object", "kind", NULL)), "ConfigMap");
-    t = parse(b, "none", bench_call(b, "GET", CM "?includeObject=None", TABLE, NULL));
+    t = front_tree(b, "none", bench_call(b, "GET", CM "?includeObject=None", TABLE, NULL));
     check_true("none", !tree_get(&tree_get(t, "rows")->items[0], "object"));
-    t = parse(
+    t = front_tree(
         b, "metadata",
         bench_call(b, "GET", CM, "Accept: application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", NULL));
     check_str("metadata alone", tree_str(tree_get(t, "kind")), "PartialObjectMetadataList");
@@ -386,10 +355,10 @@ static void collections(void **state)
         (void)snprintf(body, sizeof(body), "{\"metadata\":{\"name\":\"c%d\",\"labels\":{\"odd\":\"%d\"}}}", i, i % 2);
         (void)bench_call(b, "POST", CM, JSON_BODY, body);
     }
-    const struct tree *t = parse(b, "odd ones", bench_call(b, "DELETE", CM "?labelSelector=odd%3D1", NULL, NULL));
+    const struct tree *t = front_tree(b, "odd ones", bench_call(b, "DELETE", CM "?labelSelector=odd%3D1", NULL, NULL));
     check_str("what went", tree_str(tree_get(t, "kind")), "ConfigMapList");
     check_u64("what went", tree_get(t, "items")->n, 2);
-    t = parse(b, "even ones", bench_call(b, "GET", CM, NULL, NULL));
+    t = front_tree(b, "even ones", bench_call(b, "GET", CM, NULL, NULL));
     check_u64("what is left", tree_get(t, "items")->n, 2);
     check_true("members do not say what they are", !tree_get(&tree_get(t, "items")->items[0], "kind"));
 }
@@ -407,20 +376,20 @@ static const struct tree *named(const struct tree *list, const char *key, const 
 static void discovers(void **state)
 {
     struct kube_bench *b = *state;
-    const struct tree *t = parse(b, "/api/v1", bench_call(b, "GET", "/api/v1", NULL, NULL));
+    const struct tree *t = front_tree(b, "/api/v1", bench_call(b, "GET", "/api/v1", NULL, NULL));
     const struct tree *pods = named(tree_get(t, "resources"), "name", "pods");
 
     check_str("/api/v1", tree_str(tree_get(t, "kind")), "APIResourceList");
     check_str("pods", tree_str(tree_get(pods, "kind")), "Pod");
     check_true("pods/eviction", named(tree_get(t, "resources"), "name", "pods/eviction") != NULL);
-    t = parse(b, "/apis", bench_call(b, "GET", "/apis", NULL, NULL));
+    t = front_tree(b, "/apis", bench_call(b, "GET", "/apis", NULL, NULL));
     check_true("/apis", named(tree_get(t, "groups"), "name", "authorization.k8s.io") != NULL);
-    t = parse(b, "/apis/apps", bench_call(b, "GET", "/apis/apps", NULL, NULL));
+    t = front_tree(b, "/apis/apps", bench_call(b, "GET", "/apis/apps", NULL, NULL));
     check_str("/apis/apps", tree_str(tree_at(t, "preferredVersion", "groupVersion", NULL)), "apps/v1");
 
     const char *all = "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
     const struct stream *s = bench_call(b, "GET", "/apis", all, NULL);
-    t = parse(b, "all at once", s);
+    t = front_tree(b, "all at once", s);
     check_str("all at once", tree_str(tree_get(t, "kind")), "APIGroupDiscoveryList");
     check_str("all at once", stream_header(s, "Content-Type"),
               "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
@@ -435,14 +404,14 @@ static void others(void **state)
 {
     struct kube_bench *b = *state;
     const struct stream *s = bench_call(b, "GET", "/healthz", NULL, NULL);
-    const struct tree *t = parse(b, "/version", bench_call(b, "GET", "/version", NULL, NULL));
+    const struct tree *t = front_tree(b, "/version", bench_call(b, "GET", "/version", NULL, NULL));
 
     check_str("/healthz", (str){s->body.p, s->body.n}, "ok");
     check_str("/version", tree_str(tree_get(t, "minor")), "36");
     s = bench_call(b, "GET", "/readyz?verbose", NULL, NULL);
     check_true("/readyz?verbose", str_ends((str){s->body.p, s->body.n}, STR("readyz check passed\n")));
     check_i64("/metrics", bench_call(b, "GET", "/metrics", NULL, NULL)->status, 404);
-    t = parse(b, "/", bench_call(b, "GET", "/", NULL, NULL));
+    t = front_tree(b, "/", bench_call(b, "GET", "/", NULL, NULL));
     check_true("/", tree_get(t, "paths")->n > 10);
 }
 
@@ -459,7 +428,7 @@ static void tokens(void **state)
     bench_init(&b, 1, &o, NULL);
     const struct stream *s = bench_call(&b, "GET", CM, NULL, NULL);
     check_i64("nobody", s->status, 401);
-    check_str("nobody", tree_str(tree_get(parse(&b, "nobody", s), "message")), "Unauthorized");
+    check_str("nobody", tree_str(tree_get(front_tree(&b, "nobody", s), "message")), "Unauthorized");
     check_i64("somebody else", bench_call(&b, "GET", CM, "Authorization: Bearer secreT", NULL)->status, 401);
     check_i64("health is for all", bench_call(&b, "GET", "/healthz", NULL, NULL)->status, 200);
     check_i64("one of us", bench_call(&b, "GET", CM, all, NULL)->status, 200);
@@ -468,10 +437,10 @@ static void tokens(void **state)
                      "{\"metadata\":{\"name\":\"bot\"}}");
     s = bench_call(&b, "POST", "/api/v1/namespaces/default/serviceaccounts/bot/token", all,
                    "{\"spec\":{\"expirationSeconds\":600}}");
-    str token = tree_str(tree_at(parse(&b, "token", s), "status", "token", NULL));
+    str token = tree_str(tree_at(front_tree(&b, "token", s), "status", "token", NULL));
     (void)snprintf(headers, sizeof(headers), "Authorization: Bearer " STR_FMT, STR_ARG(token));
     s = bench_call(&b, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", headers, "{}");
-    check_str("a service account", tree_str(tree_at(parse(&b, "self", s), "status", "userInfo", "username", NULL)),
+    check_str("a service account", tree_str(tree_at(front_tree(&b, "self", s), "status", "userInfo", "username", NULL)),
               "system:serviceaccount:default:bot");
     bench_run(&b, 601 * 1000);
     check_i64("a token that has expired", bench_call(&b, "GET", CM, headers, NULL)->status, 401);
@@ -481,15 +450,15 @@ static void tokens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(refuses, setup, teardown),
-        cmocka_unit_test_setup_teardown(says_what_about, setup, teardown),
-        cmocka_unit_test_setup_teardown(lives, setup, teardown),
-        cmocka_unit_test_setup_teardown(dry_run, setup, teardown),
-        cmocka_unit_test_setup_teardown(too_large, setup, teardown),
-        cmocka_unit_test_setup_teardown(tables, setup, teardown),
-        cmocka_unit_test_setup_teardown(collections, setup, teardown),
-        cmocka_unit_test_setup_teardown(discovers, setup, teardown),
-        cmocka_unit_test_setup_teardown(others, setup, teardown),
+        cmocka_unit_test_setup_teardown(refuses, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(says_what_about, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(lives, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(dry_run, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(too_large, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(tables, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(collections, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(discovers, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(others, front_setup, front_teardown),
         cmocka_unit_test(tokens),
     };
 

@@ -4,37 +4,7 @@
 #include "data/reader.h"
 #include "net/fiber.h"
 #include "support/check.h"
-#include "support/kube_bench.h"
-
-#define CM "/api/v1/namespaces/default/configmaps"
-#define JSON_BODY "Content-Type: application/json"
-#define MERGE "Content-Type: application/merge-patch+json"
-
-static const struct kube_options options = {.version = "v1.36.3"};
-
-static int setup(void **state)
-{
-    struct kube_bench *b = test_malloc(sizeof(*b));
-
-    bench_init(b, 1, &options, NULL);
-    *state = b;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_fini(*state);
-    test_free(*state);
-    return 0;
-}
-
-static void make(struct kube_bench *b, const char *name, const char *label)
-{
-    char body[256];
-
-    (void)snprintf(body, sizeof(body), "{\"metadata\":{\"name\":\"%s\",\"labels\":{\"l\":\"%s\"}}}", name, label);
-    check_i64(name, bench_call(b, "POST", CM, JSON_BODY, body)->status, 201);
-}
+#include "support/kube_front.h"
 
 static void relabel(struct kube_bench *b, const char *name, const char *label)
 {
@@ -43,14 +13,6 @@ static void relabel(struct kube_bench *b, const char *name, const char *label)
     (void)snprintf(path, sizeof(path), CM "/%s", name);
     (void)snprintf(body, sizeof(body), "{\"metadata\":{\"labels\":{\"l\":\"%s\"}}}", label);
     check_i64(name, bench_call(b, "PATCH", path, MERGE, body)->status, 200);
-}
-
-static void drop(struct kube_bench *b, const char *name)
-{
-    char path[128];
-
-    (void)snprintf(path, sizeof(path), CM "/%s", name);
-    check_i64(name, bench_call(b, "DELETE", path, NULL, NULL)->status, 200);
 }
 
 static struct stream *watch(struct kube_bench *b, const char *query, const char *headers)
@@ -99,11 +61,11 @@ static void beginnings(void **state)
     struct kube_bench *b = *state;
     char query[128];
 
-    make(b, "a", "x");
+    front_make(b, "a", "x");
     uint64_t rv = kube_rv(b->kube);
-    make(b, "b", "x");
+    front_make(b, "b", "x");
     relabel(b, "a", "y");
-    drop(b, "b");
+    front_drop(b, "b");
 
     struct stream *s = watch(b, "", NULL);
     check_str("what is there", seen(b, s), "ADDED a=y");
@@ -114,7 +76,7 @@ static void beginnings(void **state)
     (void)snprintf(query, sizeof(query), "resourceVersion=%llu", (unsigned long long)rv);
     s = watch(b, query, NULL);
     check_str("what has happened since", seen(b, s), "ADDED b=x, MODIFIED a=y, DELETED b=x");
-    make(b, "c", "x");
+    front_make(b, "c", "x");
     check_str("what happens", seen(b, s), "ADDED c=x");
     bench_close(s);
     s = watch(b, "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", NULL);
@@ -125,7 +87,7 @@ static void beginnings(void **state)
     bench_close(s);
     s = watch(b, "sendInitialEvents=false&resourceVersionMatch=NotOlderThan", NULL);
     check_str("no initial events", seen(b, s), "");
-    make(b, "d", "x");
+    front_make(b, "d", "x");
     check_str("no initial events", seen(b, s), "ADDED d=x");
     bench_close(s);
     s = bench_open(b, "GET", "/api/v1/watch/namespaces/default/configmaps/c", NULL, (str){0});
@@ -138,8 +100,8 @@ static void too_old(void **state)
 {
     struct kube_bench *b = *state;
 
-    make(b, "a", "x");
-    make(b, "b", "x");
+    front_make(b, "a", "x");
+    front_make(b, "b", "x");
     kube_compact(b->kube);
     struct stream *s = watch(b, "resourceVersion=1", NULL);
     check_i64("the head is fine", s->status, 200);
@@ -153,12 +115,12 @@ static void not_yet(void **state)
     struct kube_bench *b = *state;
     char query[128];
 
-    make(b, "a", "x");
+    front_make(b, "a", "x");
     (void)snprintf(query, sizeof(query), "resourceVersion=%llu", (unsigned long long)kube_rv(b->kube) + 1);
     struct stream *s = watch(b, query, NULL);
-    make(b, "b", "x");
+    front_make(b, "b", "x");
     check_str("known already", seen(b, s), "");
-    make(b, "c", "x");
+    front_make(b, "c", "x");
     check_str("news", seen(b, s), "ADDED c=x");
     bench_close(s);
 }
@@ -168,7 +130,7 @@ static void selectors(void **state)
     struct kube_bench *b = *state;
     struct stream *s = watch(b, "labelSelector=l%3Dx", NULL), *n = watch(b, "fieldSelector=metadata.name%3Da", NULL);
 
-    make(b, "a", "y");
+    front_make(b, "a", "y");
     check_str("does not match", seen(b, s), "");
     relabel(b, "a", "x");
     check_str("begins to match", seen(b, s), "ADDED a=x");
@@ -180,10 +142,10 @@ static void selectors(void **state)
     (void)snprintf(rv, sizeof(rv), "\"resourceVersion\":\"%llu\"", (unsigned long long)kube_rv(b->kube));
     check_true("with the version of the event", str_contains(line, str_c(rv)));
     check_str("matches no longer", seen(b, s), "DELETED a=x");
-    drop(b, "a");
+    front_drop(b, "a");
     check_str("goes unseen", seen(b, s), "");
-    make(b, "b", "x");
-    drop(b, "b");
+    front_make(b, "b", "x");
+    front_drop(b, "b");
     check_str("comes and goes", seen(b, s), "ADDED b=x, DELETED b=x");
     check_str("by name", seen(b, n), "ADDED a=y, MODIFIED a=x, MODIFIED a=x, MODIFIED a=y, DELETED a=y");
     bench_close(s);
@@ -198,7 +160,7 @@ static void bookmarks(void **state)
 
     bench_run(b, 61 * 1000);
     check_str("after a minute", seen(b, s), "BOOKMARK");
-    make(b, "a", "x");
+    front_make(b, "a", "x");
     bench_run(b, 60 * 1000);
     check_str("after two", seen(b, s), "ADDED a=x, BOOKMARK");
     bench_run(b, 28 * 1000);
@@ -229,17 +191,17 @@ static void ends(void **state)
     s = watch(b, "", NULL);
     bench_close(s); /* the client leaves */
     bench_run(b, 10);
-    make(b, "a", "x");
+    front_make(b, "a", "x");
 }
 
 static void tables(void **state)
 {
     struct kube_bench *b = *state;
 
-    make(b, "a", "x");
+    front_make(b, "a", "x");
     struct stream *s = watch(b, "", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io");
-    make(b, "b", "x");
-    str first, second, rest = sb_view(&s->body);
+    front_make(b, "b", "x");
+    str first = {0}, second = {0}, rest = sb_view(&s->body);
     check_true("two lines", str_cut(rest, '\n', &first, &rest) && str_cut(rest, '\n', &second, &rest));
     check_true("columns come first", str_contains(first, STR("\"columnDefinitions\":[")));
     check_true("and only once", str_contains(second, STR("\"columnDefinitions\":null")));
@@ -282,7 +244,7 @@ static void slow_readers(void **state)
     struct sleeper z = {.b = b};
     struct sb body = {0};
 
-    make(b, "a", "x");
+    front_make(b, "a", "x");
     fiber_go(b->client, "sleeper", sleep_and_read, &z);
     bench_run(b, 10);
     for (uint32_t i = 0; i < 60; i++) {
@@ -301,14 +263,14 @@ static void slow_readers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(beginnings, setup, teardown),
-        cmocka_unit_test_setup_teardown(too_old, setup, teardown),
-        cmocka_unit_test_setup_teardown(not_yet, setup, teardown),
-        cmocka_unit_test_setup_teardown(selectors, setup, teardown),
-        cmocka_unit_test_setup_teardown(bookmarks, setup, teardown),
-        cmocka_unit_test_setup_teardown(ends, setup, teardown),
-        cmocka_unit_test_setup_teardown(tables, setup, teardown),
-        cmocka_unit_test_setup_teardown(slow_readers, setup, teardown),
+        cmocka_unit_test_setup_teardown(beginnings, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(too_old, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(not_yet, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(selectors, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(bookmarks, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(ends, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(tables, front_setup, front_teardown),
+        cmocka_unit_test_setup_teardown(slow_readers, front_setup, front_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
