@@ -48,17 +48,6 @@ static void set_owner(struct arena *a, struct tree *meta, const struct nodepool 
     tree_set_str(a, owner, "uid", keep(a, pool->uid));
 }
 
-static str class_label(struct arena *a, const struct nodeclass_ref *r)
-{
-    str key = arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(r->group), STR_ARG(r->kind));
-    char *p = (char *)(uintptr_t)key.p; /* our own copy */
-
-    for (size_t i = r->group.n; i < key.n; i++)
-        if (p[i] >= 'A' && p[i] <= 'Z')
-            p[i] = (char)(p[i] - 'A' + 'a');
-    return key;
-}
-
 static struct tree *body_of_template(struct arena *a, const struct syms *t, const struct nodepool *pool,
                                      const struct tree *pool_obj)
 {
@@ -77,7 +66,7 @@ static struct tree *body_of_template(struct arena *a, const struct syms *t, cons
     copy_member(a, meta, tree_get(tmpl, "metadata"), "labels");
     labels = tree_sub(a, meta, "labels");
     tree_set_str(a, labels, "karpenter.sh/nodepool", keep(a, pool->name));
-    *tree_put(a, labels, class_label(a, &pool->tmpl.class_ref)) = tree_of_str(keep(a, pool->tmpl.class_ref.name));
+    *tree_put(a, labels, nodeclass_label(a, &pool->tmpl.class_ref)) = tree_of_str(keep(a, pool->tmpl.class_ref.name));
     set_owner(a, meta, pool);
 
     spec = tree_sub(a, body, "spec");
@@ -214,5 +203,39 @@ struct tree *claim_body(struct arena *a, const struct snapshot *s, const struct 
         label_from(a, labels, s, r, random);
     }
     set_requests(a, spec, s, &c->requests);
+    return body;
+}
+
+/* Bounds are written inclusively, as in claims of plans. */
+static void add_expr(struct arena *a, struct tree *list, const struct syms *t, const struct req_expr *x)
+{
+    str *vals = arena_new_array(a, str, x->n_vals + 1);
+    enum req_op op = x->op;
+    int64_t bound;
+
+    for (uint32_t i = 0; i < x->n_vals; i++)
+        vals[i] = sym_str(t, x->vals[i]);
+    sort_stable(vals, x->n_vals, sizeof(*vals), cmp_strs, NULL);
+    if ((op == OP_GT || op == OP_LT) && x->n_vals == 1 && str_to_i64(vals[0], &bound)) {
+        vals[0] = arena_printf(a, "%lld", (long long)(op == OP_GT ? sat_add(bound, 1) : sat_sub(bound, 1)));
+        op = op == OP_GT ? OP_GTE : OP_LTE;
+    }
+    add_requirement(a, list, sym_str(t, x->key), op, vals, x->n_vals, x->min_values);
+}
+
+struct tree *claim_body_static(struct arena *a, const struct syms *t, const struct nodepool *pool,
+                               const struct tree *pool_obj)
+{
+    struct tree *body = body_of_template(a, t, pool, pool_obj);
+    struct tree *list = tree_sublist(a, tree_sub(a, body, "spec"), "requirements");
+    const struct tree *labels = tree_at(body, "metadata", "labels", NULL);
+
+    for (uint32_t i = 0; i < pool->tmpl.n_requirements; i++)
+        add_expr(a, list, t, &pool->tmpl.requirements[i]);
+    for (uint32_t i = 0; i < labels->n; i++) {
+        str val = tree_str(&labels->items[i]);
+
+        add_requirement(a, list, labels->keys[i], OP_IN, &val, 1, 0);
+    }
     return body;
 }

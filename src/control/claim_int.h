@@ -54,6 +54,8 @@ struct claims {
     struct htab notes;      /* struct claim_note */
     struct htab pool_notes; /* struct pool_note */
     struct queue *lifecycle, *disruption, *podevents, *expiration, *consistency, *hydration, *node_hydration;
+    struct queue *static_up, *static_down; /* NULL: the gate is closed */
+    bool static_synced;
     struct queue *counter, *hash, *readiness, *health, *validation;
 };
 
@@ -155,6 +157,9 @@ bool podevent_decide(struct arena *a, struct tree *claim, int64_t last_ms, int64
 int64_t expiration_left_ms(const struct nodeclaim *c, int64_t now_ms);
 str *consistency_issues(struct arena *a, const struct syms *t, const struct nodeclaim *c, const struct node *n,
                         uint32_t *ret_n);
+/* How many claims a static pool lacks, or has too many (negative), of `active` that stay and `going` that are on their way out. *ret_limited: it lacks some, and
+ * its limit lets it have none. */
+int64_t static_decide(const struct nodepool *p, uint32_t active, uint32_t going, bool *ret_limited);
 void counter_decide(struct arena *a, const struct syms *t, struct tree *pool, const struct reslist *usage);
 
 /* ---- each controller ---- */
@@ -165,6 +170,7 @@ void claim_podevents_register(struct claims *s);
 void claim_expiration_register(struct claims *s);
 void claim_gc_register(struct claims *s);
 void claim_consistency_register(struct claims *s);
+void claim_static_register(struct claims *s);
 void hydration_register(struct claims *s);
 void pool_counter_register(struct claims *s);
 void pool_hash_register(struct claims *s);

@@ -87,6 +87,7 @@ struct claims *claims_new(struct control *c)
     claim_expiration_register(s);
     claim_gc_register(s);
     claim_consistency_register(s);
+    claim_static_register(s);
     hydration_register(s);
     pool_counter_register(s);
     pool_hash_register(s);

@@ -63,16 +63,6 @@ double candidate_cheapest_offering(const struct candidates *c, const struct cand
     return isinf(least) ? 0 : least;
 }
 
-static double lifetime_left(const struct nodeclaim *c, int64_t now_ms)
-{
-    if (!c || c->expire_after_ns == DURATION_NEVER)
-        return 1;
-    if (c->expire_after_ns <= 0)
-        return 0;
-    double all_ms = (double)c->expire_after_ns / 1e6, age_ms = (double)sat_sub(now_ms, c->created_ms);
-    return fmin(fmax((all_ms - age_ms) / all_ms, 0), 1);
-}
-
 /* Rows 2 to 9 of lifecycle 8.3, in their order. */
 static enum blocker_kind node_obstacle(const struct candidates *c, const struct state_node *n, uint32_t pool)
 {
@@ -150,9 +140,12 @@ static void add_pods(struct candidates *c)
 /* When all of its pods have been added. */
 static void sum_up(const struct candidates *c, struct candidate *x)
 {
+    const struct nodeclaim *claim = c->s->nodes[x->node].claim;
+
     x->savings_ratio = x->price / x->reschedule_cost;
     x->empty = x->reschedule_cost <= 1;
-    x->disruption_cost *= lifetime_left(c->s->nodes[x->node].claim, c->s->now_ms);
+    if (claim)
+        x->disruption_cost *= nodeclaim_lifetime_left(claim, c->s->now_ms);
 }
 
 void candidates_init(struct candidates *c, struct arena *a, const struct snapshot *s)

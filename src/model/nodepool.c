@@ -10,6 +10,17 @@ int64_t nodeclaim_settled_ms(const struct nodepool *p, const struct nodeclaim *c
     return from_ms == INT64_MIN ? INT64_MIN : sat_add(from_ms, (after_ns - 1) / 1000000 + 1);
 }
 
+double nodeclaim_lifetime_left(const struct nodeclaim *c, int64_t now_ms)
+{
+    if (c->expire_after_ns == DURATION_NEVER)
+        return 1;
+    if (c->expire_after_ns <= 0)
+        return 0;
+    double all_ms = (double)c->expire_after_ns / 1e6, age_ms = (double)sat_sub(now_ms, c->created_ms);
+    double left = (all_ms - age_ms) / all_ms;
+    return left < 0 ? 0 : left > 1 ? 1 : left;
+}
+
 str annotation_value(const struct annotation *v, uint32_t n, const char *key)
 {
     for (uint32_t i = 0; i < n; i++)

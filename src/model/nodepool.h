@@ -100,6 +100,9 @@ uint64_t nodepool_hash(const struct claim_template *t, const struct syms *syms);
  * in no consolidation (lifecycle 1.4). INT64_MIN when it is in none. */
 int64_t nodeclaim_settled_ms(const struct nodepool *p, const struct nodeclaim *c);
 
+/* The part of its life that the claim has before it, 0 to 1 (lifecycle 1.4). */
+double nodeclaim_lifetime_left(const struct nodeclaim *c, int64_t now_ms);
+
 /* The value of an annotation; empty when it is not there. */
 str annotation_value(const struct annotation *v, uint32_t n, const char *key);
 /* What the schema cannot say: restricted labels, taints that occur twice, requirements that make no sense (scheduling 2.9). */

@@ -83,6 +83,7 @@ int claim_lab_setup(void **state)
     l->a = l->far->a;
     l->catalog = arena_new(0);
     l->options.cpu_milli = 1000;
+    l->options.gate_static_capacity = true;
     l->c.options = &l->options;
     l->c.syms = syms_new();
     const struct catalog *catalog = catalog_builtin(l->catalog, l->c.syms, STR("kwok"), &e);

@@ -573,6 +573,56 @@ static void old_spellings(void **state)
               "NodePool default: consolidationPolicy WhenUnderutilized is read as WhenEmptyOrUnderutilized");
 }
 
+/* ---- static pools ---- */
+
+static void replicas(void **state)
+{
+    struct claim_lab *l = *state;
+
+    far_apply(
+        l->far,
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: fixed}\nspec: {replicas: 2, limits: {nodes: '3'}, "
+        "template: {spec: {expireAfter: Never, " CLASS_REF
+        ", requirements: [{key: node.kubernetes.io/instance-type, operator: In, "
+        "values: [c-2x-amd64-linux]}, {key: karpenter.kwok.sh/instance-size, operator: Lt, values: ['32']}]}}}\n");
+    far_run(l->far, 1);
+    struct writes w = writes(l);
+    check_tree(
+        "SP-2: the template", nth(&w, "POST nodeclaims", 0),
+        "{apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: {annotations: {karpenter.sh/nodepool-hash: "
+        "'7428780003907761376', karpenter.sh/nodepool-hash-version: v3}, generateName: fixed-, labels: "
+        "{karpenter.sh/nodepool: fixed, karpenter.kwok.sh/kwoknodeclass: default}, ownerReferences: [{apiVersion: "
+        "karpenter.sh/v1, blockOwnerDeletion: true, kind: NodePool, name: fixed, uid: x}]}, spec: {expireAfter: Never, " CLASS_REF
+        ", requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [c-2x-amd64-linux]}, "
+        "{key: karpenter.kwok.sh/instance-size, operator: Lte, values: ['31']}, {key: karpenter.sh/nodepool, operator: In, "
+        "values: [fixed]}, {key: karpenter.kwok.sh/kwoknodeclass, operator: In, values: [default]}], resources: {}}, status: {}}");
+    check_i64("SP-2: two", far_count(l->far, "nodeclaims", "fixed-"), 2);
+    check_str("told", claim_lab_log(l, "provisioning nodeclaims to satisfy replica count"),
+              "INFO NodePool={\"name\":\"fixed\"} current=0 desired=2 provision-count=2");
+    far_patch(l->far, "nodepools", "fixed", "{spec: {replicas: 5}}");
+    far_run(l->far, 1);
+    check_i64("SP-2: up to the limit", far_count(l->far, "nodeclaims", "fixed-"), 3);
+    check_str("told", claim_lab_log(l, "nodepool node limit reached"), "INFO NodePool={\"name\":\"fixed\"}");
+    str first = far_first(l->far, "nodeclaims");
+    const char *name = arena_printf(l->a, STR_FMT "%c", STR_ARG(first), 0).p;
+    claim_lab_join(l, name);
+    far_run(l->far, 3);
+    far_apply(
+        l->far,
+        arena_printf(
+            l->a,
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeName: %s, containers: [{name: c, image: x}]}\n%c",
+            name, 0)
+            .p);
+    far_patch(l->far, "nodepools", "fixed", "{spec: {replicas: 1}}");
+    far_run(l->far, 2);
+    check_i64("SD-2: those without pods go", far_count(l->far, "nodeclaims", "fixed-"), 1);
+    check_true("SD-2: the one with a pod stays", !is_gone(l, name));
+    far_run(l->far, 300);
+    check_i64("and that is all", far_count(l->far, "nodeclaims", "fixed-"), 1);
+    check_i64("of machines too", fakecloud_count(l->cloud), 1);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, claim_lab_setup, claim_lab_teardown)
@@ -594,6 +644,7 @@ int main(void)
         TEST(pools),
         TEST(old_versions),
         TEST(old_spellings),
+        TEST(replicas),
     };
 #undef TEST
 

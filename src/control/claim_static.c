@@ -1,0 +1,259 @@
+/* static.provisioning, static.deprovisioning: pools with spec.replicas have that many claims, whatever pods there are (lifecycle 5.6). Behind the feature gate
+ * StaticCapacity.
+ *
+ * A claim that was made is in the store when the next one is counted, and a pool is worked on once at a time; so nothing has to be reserved ahead of a limit. */
+#include "control/claim_body.h"
+#include "control/claim_int.h"
+#include "control/feed.h"
+#include "data/edit.h"
+#include "model/evict.h"
+
+#define POLL_MS MINUTE_MS
+#define LIMITED_POLL_MS 30000
+#define UNSYNCED_POLL_MS 1000
+
+/* ---- how many ---- */
+
+struct census {
+    uint32_t active, going;
+};
+
+static bool is_going(struct claims *s, str name)
+{
+    const struct kept *k = store_kept(s->c->store, OBJ_NODECLAIM, name);
+    const struct nodeclaim *c = store_claim(s->c->store, name);
+
+    return !k || k->deleted_ms != INT64_MIN || (c && c->provider_id.n && store_is_marked(s->c->store, c->provider_id));
+}
+
+static struct census count(struct claims *s, str pool)
+{
+    struct names n = store_claims_of_pool(s->c->store, pool);
+    struct census v = {0};
+
+    for (uint32_t i = 0; i < n.n; i++)
+        is_going(s, n.v[i]) ? v.going++ : v.active++;
+    return v;
+}
+
+int64_t static_decide(const struct nodepool *p, uint32_t active, uint32_t going, bool *ret_limited)
+{
+    const struct resq *limit = p->has_limits ? reslist_get(&p->limits, SYM(NODES)) : NULL;
+    int64_t wanted = sat_sub(p->replicas, active);
+
+    *ret_limited = false;
+    if (wanted <= 0 || !limit)
+        return wanted;
+    int64_t room = limit->v / 1000 - active - going;
+    *ret_limited = room <= 0;
+    return MAX(MIN(wanted, room), 0);
+}
+
+/* ---- more ---- */
+
+static str type_names(struct arena *a, const struct tree *body)
+{
+    const struct tree *reqs = tree_at(body, "spec", "requirements", NULL);
+    struct sb b = {0};
+
+    for (uint32_t i = 0; i < reqs->n; i++) {
+        const struct tree *vals = tree_get(&reqs->items[i], "values");
+
+        if (!vals || !str_is(tree_str(tree_get(&reqs->items[i], "key")), ITYPE_LABEL) ||
+            !str_is(tree_str(tree_get(&reqs->items[i], "operator")), "In"))
+            continue;
+        for (uint32_t k = 0; k < MIN(vals->n, 5u); k++)
+            sb_printf(&b, "%s" STR_FMT, k ? ", " : "", STR_ARG(tree_str(&vals->items[k])));
+        if (vals->n > 5)
+            sb_printf(&b, " and %u other(s)", vals->n - 5);
+    }
+    str s = sb_dup(&b, a);
+    sb_fini(&b);
+    return s;
+}
+
+static bool create(struct claims *s, struct reconcile *r, const struct tree *body)
+{
+    struct tree *made;
+    struct err e;
+
+    if (!api_create(s->c->api, r->arena, &api_nodeclaims, STR(""), body, &made, &e)) {
+        err_lead(&e, "creating nodeclaims");
+        reconcile_fail(r, &e);
+        return false;
+    }
+    feed_answer(s->c->feed, OBJ_NODECLAIM, made);
+    metric_inc(s->c->metrics->nodeclaims_created_total, 1, METRIC_VALS(STR("provisioned"), r->name, STR("false")));
+    log_info(r->log, "created nodeclaim", LOG_OBJ("NodeClaim", STR(""), obj_name(made)),
+             LOG_JSON("requests", STR("null")), LOG_STR("instance-types", type_names(r->arena, body)));
+    return true;
+}
+
+static struct result provision(struct reconcile *r)
+{
+    struct claims *s = r->ctx;
+    struct draft d;
+    bool limited;
+
+    if (!pool_open(&d, s, r) || obj_is_deleting(d.obj))
+        return RESULT_OK;
+    const struct nodepool *p = store_pool(s->c->store, r->name);
+    if (!p || !p->is_static || p->ready != COND_TRUE)
+        return RESULT_OK;
+    if (!store_synced(s->c->store) && !s->static_synced)
+        return result_after_ms(UNSYNCED_POLL_MS);
+    s->static_synced = true;
+    struct census v = count(s, r->name);
+    int64_t n = static_decide(p, v.active, v.going, &limited);
+    if (limited) {
+        log_info(r->log, "nodepool node limit reached");
+        return result_after_ms(LIMITED_POLL_MS);
+    }
+    if (n <= 0)
+        return result_after_ms(POLL_MS);
+    log_info(r->log, "provisioning nodeclaims to satisfy replica count", LOG_I64("current", v.active),
+             LOG_I64("desired", p->replicas), LOG_I64("provision-count", n));
+    const struct tree *body = claim_body_static(r->arena, s->c->syms, p, d.obj);
+    for (int64_t i = 0; i < n; i++)
+        if (!create(s, r, body))
+            return result_error();
+    return result_after_ms(POLL_MS);
+}
+
+/* ---- fewer ---- */
+
+struct victim {
+    str name;
+    uint32_t rank; /* 0: without a machine, 1: empty, 2: with pods that may be moved, 3: with others */
+    double cost;
+};
+
+static int by_cost(const void *a, const void *b, void *ctx)
+{
+    const struct victim *x = a, *y = b;
+
+    (void)ctx;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+static struct victim judge(struct claims *s, str name)
+{
+    const struct nodeclaim *c = store_claim(s->c->store, name);
+    struct victim v = {.name = name};
+    int64_t now_ms = world_now_ms(s->c->world);
+    bool several;
+
+    if (!c || c->provider_id.n == 0)
+        return v;
+    str node = claim_node_name(s, c->provider_id, &several);
+    struct pod_list pods = node.n ? store_pods_on(s->c->store, node) : (struct pod_list){0};
+    v.rank = 1;
+    for (uint32_t i = 0; i < pods.n; i++) {
+        const struct pod *p = &store_pods(s->c->store)[pods.v[i]];
+
+        v.cost += pod_eviction_cost(p);
+        if (p->owner != OWNER_DAEMONSET || pod_is_undisruptable(p, now_ms))
+            v.rank = MAX(v.rank, 2u);
+        if (pod_is_undisruptable(p, now_ms))
+            v.rank = 3;
+    }
+    v.cost *= nodeclaim_lifetime_left(c, now_ms);
+    return v;
+}
+
+/* The cheapest to lose first; of equals the first by name. */
+static struct victim *victims(struct claims *s, struct reconcile *r, uint32_t *ret_n)
+{
+    struct names n = store_claims_of_pool(s->c->store, r->name);
+    struct victim *v = arena_new_array(r->arena, struct victim, n.n);
+    str *names = arena_dup_array(r->arena, str, n.v, n.n);
+
+    *ret_n = 0;
+    for (uint32_t i = 0; i < n.n; i++)
+        if (!is_going(s, names[i]))
+            v[(*ret_n)++] = judge(s, arena_strdup(r->arena, names[i]));
+    sort_stable(v, *ret_n, sizeof(*v), by_cost, NULL);
+    return v;
+}
+
+static struct result deprovision(struct reconcile *r)
+{
+    struct claims *s = r->ctx;
+    struct draft d;
+    uint32_t n_victims;
+    bool limited;
+
+    if (!pool_open(&d, s, r) || obj_is_deleting(d.obj))
+        return RESULT_OK;
+    const struct nodepool *p = store_pool(s->c->store, r->name);
+    if (!p || !p->is_static)
+        return RESULT_OK;
+    struct census v = count(s, r->name);
+    int64_t too_many = -static_decide(p, v.active, v.going, &limited);
+    if (too_many <= 0)
+        return result_after_ms(POLL_MS);
+    log_info(r->log, "deprovisioning nodeclaims to satisfy replica count", LOG_I64("current", v.active),
+             LOG_I64("desired", p->replicas), LOG_I64("deprovision-count", too_many));
+    struct victim *x = victims(s, r, &n_victims);
+    for (uint32_t i = 0; i < n_victims && i < too_many; i++) {
+        struct err e;
+
+        if (!write_delete(s->c, r->arena, OBJ_NODECLAIM, x[i].name, &e) && e.kind != ERR_NOT_FOUND) {
+            err_lead(&e, "failed to deprovision nodeclaims");
+            reconcile_fail(r, &e);
+            continue;
+        }
+        log_debug(r->log, "deleting nodeclaim", LOG_OBJ("NodeClaim", STR(""), x[i].name));
+    }
+    return r->err.kind != ERR_NONE ? result_error() : result_after_ms(POLL_MS);
+}
+
+/* ---- when ---- */
+
+static void ask(struct claims *s, str pool)
+{
+    const struct nodepool *p = store_pool(s->c->store, pool);
+
+    if (!p || !p->is_static)
+        return;
+    queue_add(s->static_up, STR(""), pool);
+    queue_add(s->static_down, STR(""), pool);
+}
+
+static void hear(void *ctx, const struct store_event *ev)
+{
+    struct claims *s = ctx;
+    const struct nodeclaim *was = ev->was, *is = ev->is;
+    sym pool;
+
+    if (ev->kind == OBJ_NODEPOOL)
+        ask(s, ev->name);
+    if (ev->kind != OBJ_NODECLAIM || (was && is && was->deleting == is->deleting))
+        return;
+    const struct nodeclaim *c = is ? is : was;
+    if (c && lset_value(s->c->syms, c->labels, SYM(NP), &pool))
+        ask(s, sym_str(s->c->syms, pool));
+}
+
+void claim_static_register(struct claims *s)
+{
+    struct controller_spec spec = {
+        .name = "static.provisioning",
+        .group = GROUP,
+        .kind = "NodePool",
+        .workers = 10,
+        .limit = limiter_default,
+        .fn = provision,
+        .ctx = s,
+    };
+
+    if (!s->c->options->gate_static_capacity)
+        return;
+    s->static_up = manager_add(s->c->manager, &spec);
+    spec.name = "static.deprovisioning";
+    spec.fn = deprovision;
+    s->static_down = manager_add(s->c->manager, &spec);
+    store_subscribe(s->c->store, hear, s);
+}
