@@ -367,7 +367,7 @@ static void put(struct store *s, const struct store_object *o)
             remove_object(s, o->kind, was);
         return;
     }
-    struct object *is = object_new(s, o);
+    struct object *is = stored_new(s, o);
     hold_spec(s, o->kind, is); /* before the object that it replaces, perhaps the only other user, lets go */
     if (was && !str_eq(was->kept.uid, is->kept.uid)) {
         remove_object(s, o->kind, was);

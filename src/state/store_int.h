@@ -138,7 +138,7 @@ struct store {
 /* --- tables ---------------------------------------------------------------------------------------------------------- */
 
 /* New objects, with their text packed, and what becomes of them. */
-struct object *object_new(struct store *s, const struct store_object *o);
+struct object *stored_new(struct store *s, const struct store_object *o);
 void object_free(struct store *s, struct object *x);
 void object_unpack(const struct store *s, struct object *x);
 void reference_drop(struct reference *r);

@@ -55,7 +55,7 @@ static str put_text(char **p, str s)
     return (str){at, s.n};
 }
 
-struct object *object_new(struct store *s, const struct store_object *o)
+struct object *stored_new(struct store *s, const struct store_object *o)
 {
     const struct object_meta *m = o->meta;
     struct reference *like = pack_text(s, o->kind, o->text);
