@@ -368,8 +368,16 @@ struct status_watch *status_watch_new(struct control *c)
     *s = (struct status_watch){
         .c = c,
         .tmp = arena_new(0),
-        .kinds = {{.kind = OBJ_NODECLAIM, .api = &api_nodeclaims, .set = &conds_nodeclaim, .own = &m->nodeclaim_status, .any = &m->any_status},
-                  {.kind = OBJ_NODEPOOL, .api = &api_nodepools, .set = &conds_nodepool, .own = &m->nodepool_status, .any = &m->any_status},
+        .kinds = {{.kind = OBJ_NODECLAIM,
+                   .api = &api_nodeclaims,
+                   .set = &conds_nodeclaim,
+                   .own = &m->nodeclaim_status,
+                   .any = &m->any_status},
+                  {.kind = OBJ_NODEPOOL,
+                   .api = &api_nodepools,
+                   .set = &conds_nodepool,
+                   .own = &m->nodepool_status,
+                   .any = &m->any_status},
                   {.kind = OBJ_NODE, .api = &api_nodes, .own = &m->node_status}},
     };
     assert(c->cloud->n_classes + 2 <= MAX_EXTRA);

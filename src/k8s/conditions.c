@@ -317,7 +317,8 @@ static bool same(const struct tree *a, const struct tree *b)
     return a && b ? tree_equal(a, b) : a == b;
 }
 
-static void merge_one(struct arena *a, struct tree *list, const struct tree *before, const struct tree *latest, str type)
+static void merge_one(struct arena *a, struct tree *list, const struct tree *before, const struct tree *latest,
+                      str type)
 {
     uint32_t ours_ix = index_of(list, type);
     const struct tree *ours = at(list, ours_ix), *was = at(before, index_of(before, type)),
