@@ -141,7 +141,7 @@ void kube_commit(struct kube *k, const struct object *old, const struct object *
     k->rv = o->rv;
     if (old)
         object_ref(old);
-    store_put(k, o);
+    store_keep(k, o);
     watchlog_add(k, old ? WATCH_MODIFIED : WATCH_ADDED, old, o);
     tell(k, old, o);
     object_unref(old);
@@ -172,7 +172,7 @@ void kube_put_back(struct kube *k, const struct object *o)
         object_ref(old);
         store_drop(k, e);
     }
-    store_put(k, o);
+    store_keep(k, o);
     k->rv = MAX(k->rv, o->rv);
     watchlog_forget(k);
     tell(k, old, o);

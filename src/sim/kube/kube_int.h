@@ -90,7 +90,7 @@ struct cursor {
 
 struct entry *store_find(const struct kube *k, const struct kind *kind, str ns, str name);
 struct entry *store_find_uid(const struct kube *k, str uid);
-void store_put(struct kube *k, const struct object *o); /* takes the reference; replaces the revision there is */
+void store_keep(struct kube *k, const struct object *o); /* takes the reference; replaces the revision there is */
 void store_drop(struct kube *k, struct entry *e);
 struct cursor store_from(const struct kube *k, const struct kind *kind, str ns); /* ns empty: from the start */
 const struct object *cursor_next(struct cursor *c);                              /* NULL at the end */

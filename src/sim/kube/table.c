@@ -168,7 +168,7 @@ const struct object *cursor_next(struct cursor *c)
 
 /* ---- changes ---- */
 
-void store_put(struct kube *k, const struct object *o)
+void store_keep(struct kube *k, const struct object *o)
 {
     struct entry *e = store_find(k, o->kind, o->ns, o->name);
 
