@@ -30,7 +30,7 @@ struct status_watch {
 
 static str after(str text, const char *what)
 {
-    const char *p = memmem(text.p, text.n, what, strlen(what));
+    const char *p = text.n ? memmem(text.p, text.n, what, strlen(what)) : NULL;
 
     return p ? str_sub(text, (size_t)(p - text.p), text.n) : (str){0};
 }
