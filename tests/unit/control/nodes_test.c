@@ -362,16 +362,30 @@ static void the_reason(void **state)
     node_lab_up(x, "c", "");
     node_lab_pod(x, "a", "c", "", "");
     far_run(x->f, 3);
-    far_patch(x->f, "nodeclaims", "c",
-              "{status: {conditions: [{type: DisruptionReason, status: 'True', reason: Underutilized, message: "
-              "Underutilized, lastTransitionTime: '2023-11-14T22:13:20Z'}]}}");
+    far_patch_status(x->f, "nodeclaims", "c",
+                     "{status: {conditions: [{type: DisruptionReason, status: 'True', reason: Underutilized, message: "
+                     "Underutilized, lastTransitionTime: '2023-11-14T22:13:20Z'}]}}");
     far_run(x->f, 1);
     far_delete(x->f, "nodes", "c");
     far_run(x->f, 1);
-    check_double("counted",
-                 counter(M(x)->pods_drained_total, "Underutilized", "") +
-                     counter(M(x)->pods_drained_total, "Forceful Termination", ""),
-                 1);
+    check_double("counted", counter(M(x)->pods_drained_total, "Underutilized", ""), 1);
+    check_str("told", far_events(x->f, "Evicted", "a"), "Evicted pod: Underutilized");
+}
+
+/* TE-1: nobody knows which of two claims is meant, so neither is. */
+static void two_claims(void **state)
+{
+    struct node_lab *x = *state;
+
+    node_lab_up(x, "c", "");
+    node_lab_up(x, "d", "");
+    far_patch_status(x->f, "nodeclaims", "d", "{status: {providerID: 'fake:///1'}}");
+    far_run(x->f, 1);
+    (void)node_lab_writes(x);
+    far_delete(x->f, "nodes", "c");
+    far_run(x->f, 0.1);
+    check_str("one pass", node_lab_writes(x), TAINTED RELEASED);
+    check_str("they stay", claim_lab_cond(x->l, "c", "InstanceTerminating"), "");
 }
 
 /* TE-2 */
@@ -469,6 +483,7 @@ int main(void)
         TEST(refusals),
         TEST(a_new_pod_of_the_same_name),
         TEST(the_reason),
+        TEST(two_claims),
         TEST(ten_at_once),
         TEST(volumes),
         TEST(volumes_and_a_deadline),
