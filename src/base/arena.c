@@ -124,17 +124,20 @@ void arena_reset(struct arena *a)
     a->used = 0;
 }
 
-static void *arena_take(struct arena *a, size_t size, size_t align)
+static __attribute__((noinline)) void *take_from_next(struct arena *a, size_t size)
+{
+    arena_add_block(a, MAX(MIN(a->now->size * 2, (size_t)LARGEST_BLOCK), size));
+    a->used = size;
+    return a->now->data;
+}
+
+static inline void *arena_take(struct arena *a, size_t size, size_t align)
 {
     size_t at = (a->used + align - 1) & ~(align - 1);
 
     assert(align != 0 && (align & (align - 1)) == 0 && align <= alignof(max_align_t));
-    if (at > a->now->size || size > a->now->size - at) {
-        size_t next = MIN(a->now->size * 2, (size_t)LARGEST_BLOCK);
-
-        arena_add_block(a, MAX(next, size));
-        at = 0;
-    }
+    if (at > a->now->size || size > a->now->size - at)
+        return take_from_next(a, size);
     a->used = at + size;
     return a->now->data + at;
 }

@@ -2,7 +2,6 @@
  *
  * Pools of DRA devices are not looked at: pods that ask for some are not planned for either. */
 #include "control/claim_int.h"
-#include "data/json.h"
 
 static str taint_text(struct arena *a, const struct syms *t, const struct taint *x)
 {
@@ -71,18 +70,6 @@ struct obstacle initialize_obstacle(struct arena *a, const struct syms *t, const
     return (struct obstacle){0};
 }
 
-static void tell(struct pass *p, const struct tree *node)
-{
-    struct sb b = {0};
-    struct jw w = {.out = &b};
-
-    jw_tree(&w, tree_at(node, "status", "allocatable", NULL));
-    log_info(p->log, "initialized nodeclaim",
-             LOG_STR("provider-id", tree_str(tree_at(p->d.obj, "status", "providerID", NULL))),
-             LOG_JSON("allocatable", sb_view(&b)));
-    sb_fini(&b);
-}
-
 void initialize_run(struct pass *p)
 {
     struct cond_object conds = draft_conds(&p->d);
@@ -108,12 +95,16 @@ void initialize_run(struct pass *p)
     }
     if (!draft_open(&node, c, p->r->arena, OBJ_NODE, name))
         return;
+    struct sb b = {0};
+    reslist_print_json(&b, c->syms, &store_node(c->store, name)->allocatable);
+    str allocatable = sb_dup(&b, p->r->arena);
+    sb_fini(&b);
     obj_set_label(p->r->arena, node.obj, STR(INITIALIZED_LABEL), STR("true"));
     if (!draft_patch(&node, DRAFT_PLAIN, &e)) {
         reconcile_fail(p->r, &e);
         return;
     }
-    tell(p, node.obj);
+    log_info(p->log, "initialized nodeclaim", LOG_JSON("allocatable", allocatable));
     conds = draft_conds(&p->d);
     conds_true(&conds, "Initialized");
 }

@@ -179,9 +179,7 @@ void register_run(struct pass *p)
     conds = draft_conds(&p->d);
     conds_true(&conds, "Registered");
     tree_set_str(p->r->arena, tree_sub(p->r->arena, p->d.obj, "status"), "nodeName", name);
-    log_info(p->log, "registered nodeclaim",
-             LOG_STR("provider-id", tree_str(tree_at(p->d.obj, "status", "providerID", NULL))),
-             LOG_OBJ("Node", STR(""), name));
+    log_info(p->log, "registered nodeclaim", LOG_OBJ("Node", STR(""), name));
     metric_inc(p->c->metrics->nodes_created_total, 1,
                METRIC_VALS(obj_label(p->d.obj, POOL_LABEL), obj_label(p->d.obj, ZONE_LABEL)));
     report_health(p);

@@ -80,8 +80,9 @@ struct claims *claims_new(struct control *c)
 
     s->c = c;
     store_subscribe(c->store, forget_gone, s);
-    claim_lifecycle_register(s);
+    /* Before lifecycle: it is the first to say of a new claim that nothing is known yet, and who waits for Launched to become True must have seen it Unknown. */
     claim_disruption_register(s);
+    claim_lifecycle_register(s);
     claim_podevents_register(s);
     claim_expiration_register(s);
     claim_gc_register(s);

@@ -99,7 +99,10 @@ void feed_put(struct feed *f, enum object_kind kind, const struct tree *obj)
 
     if (!know(f, kind, obj, &m) || store_touch(f->store, kind, m.ns, m.name, m.version))
         return;
-    if (k8s_decode_one(f->decoder, obj, kind, &d, &e))
+    bool passing = syms_set_passing(store_syms(f->store), true); /* what only objects name goes with them */
+    bool read = k8s_decode_one(f->decoder, obj, kind, &d, &e);
+    (void)syms_set_passing(store_syms(f->store), passing);
+    if (read)
         forgive(f, kind, &m);
     else
         complain(f, kind, &m, &e);

@@ -52,11 +52,23 @@ static bool plain_byte(unsigned char c)
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
+/* Four to seven bytes as eight: both halves are of the text, and may overlap. */
+static uint64_t short_word(const unsigned char *p, size_t n)
+{
+    uint32_t first, last;
+
+    memcpy(&first, p, 4);
+    memcpy(&last, p + n - 4, 4);
+    return first | (uint64_t)last << 32;
+}
+
 /* How many of the first bytes are plain: eight at a time, as names and labels all are. */
 static size_t plain_ascii(const unsigned char *p, size_t n)
 {
     size_t at = 0;
 
+    if (n >= 4 && n < 8 && plain_word(short_word(p, n)))
+        return n;
     while (at + 8 <= n && plain_word(word_at(p + at)))
         at += 8;
     if (at < n && n >= 8 && n - at < 8 && plain_word(word_at(p + n - 8))) /* the rest, and some before it once more */

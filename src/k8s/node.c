@@ -43,6 +43,7 @@ bool dec_node(struct decoder *d, struct err *e)
     if (cordoned)
         add_cordon(d, &n.taints);
     n.name = dec_keep(d, m.name);
+    n.name_sym = sym_of(d->o->syms, m.name);
     n.uid = dec_keep(d, m.uid);
     n.provider_id = dec_keep(d, provider_id);
     n.created_ms = m.created_ms;

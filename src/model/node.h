@@ -7,8 +7,9 @@
 
 struct node {
     str name, uid, provider_id;
-    int64_t created_ms;
+    sym name_sym;
     lset_id labels;
+    int64_t created_ms;
     /* spec.taints; spec.unschedulable adds node.kubernetes.io/unschedulable:NoSchedule if it is missing */
     struct taints taints;
     struct reslist capacity, allocatable;

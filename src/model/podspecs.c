@@ -137,6 +137,17 @@ void podspecs_drop_unused(struct podspecs *t)
     }
 }
 
+const struct podspec *podspecs_next(const struct podspecs *t, uint32_t *at)
+{
+    while (*at < t->v.n) {
+        const struct podspec *s = t->v.v[(*at)++].spec;
+
+        if (s)
+            return s;
+    }
+    return NULL;
+}
+
 uint32_t podspecs_count(const struct podspecs *t)
 {
     return t->by_key.n;

@@ -29,5 +29,7 @@ void podspecs_unref(struct podspecs *t, const struct podspec *s);
 /* Whatever was added and never got a user goes. */
 void podspecs_drop_unused(struct podspecs *t);
 
+/* One after the other, from *at = 0 on; NULL at the end. */
+const struct podspec *podspecs_next(const struct podspecs *t, uint32_t *at);
 uint32_t podspecs_count(const struct podspecs *t);
 size_t podspecs_bytes(const struct podspecs *t);

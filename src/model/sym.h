@@ -3,6 +3,11 @@
  * One table per process (or per `plan` call). A symbol is a small number that stands for a string; equal strings
  * have equal symbols. SYM_NONE stands for the empty string. A label set is a sorted list of labels with a number
  * of its own, so that two objects with the same labels share it.
+ *
+ * Symbols stay for as long as the table does, with one exception: those that only objects of a watched cluster ever
+ * named (a job's own labels, the names of nodes) pass with them. They are made while syms_set_passing() is on. Whoever
+ * asks for one with sym_of() at any other time makes it stay. Whoever merely finds one in an object must not keep it for
+ * longer than the object: he writes down its text.
  */
 #pragma once
 
@@ -83,3 +88,19 @@ lset_id lset_of(struct syms *t, struct label *labels, uint32_t n);
 const struct label *lset_get(const struct syms *t, lset_id id, uint32_t *ret_n);
 bool lset_value(const struct syms *t, lset_id id, sym key, sym *ret_val);
 uint32_t lsets_count(const struct syms *t);
+
+/* --- symbols that pass ----------------------------------------------------------------------------------------------- */
+
+/* From now on new symbols and sets pass, or stay; the answer is how it was. */
+bool syms_set_passing(struct syms *t, bool on);
+
+/* Time for a sweep: more was added since the last one than was in use then. So there is never more than a few times of
+ * what is in use. */
+bool syms_want_sweep(const struct syms *t);
+/* Whoever keeps objects marks everything they name, then sweeps. What passes and was marked neither this time nor the
+ * last time is gone, and its number may stand for something else from then on. */
+void sym_mark(struct syms *t, sym s);
+void text_mark(struct syms *t, str text);   /* text that came from the table */
+void lset_mark(struct syms *t, lset_id id); /* and its labels */
+uint32_t syms_sweep(struct syms *t);        /* how many are gone */
+size_t syms_bytes(const struct syms *t);

@@ -374,7 +374,7 @@ static void index_nodes(struct topology *t)
         if (!n)
             continue;
         const struct label *l = lset_get(s->syms, n->labels, &count);
-        sym name = sym_of(s->syms, n->name);
+        sym name = n->name_sym;
         t->node_rs[i] = rs_of_labels(&p->space, l, count);
         t->node_taints[i] = problem_taint_set(p, &n->taints);
         t->node_host[i] = topology_host(t, lset_value(s->syms, n->labels, SYM(HOST), &host) ? host : name);

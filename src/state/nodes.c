@@ -168,7 +168,7 @@ void build_nodes(struct build *b)
 
         build_machine(b->arena, b->syms, n);
         if (n->node)
-            u64map_put(&by_name, sym_of(b->syms, n->node->name).v, i);
+            u64map_put(&by_name, n->node->name_sym.v, i);
     }
     assign_pods(b, &by_name);
     for (uint32_t i = 0; i < b->s->n_nodes; i++)

@@ -25,6 +25,7 @@ struct store *store_new(const struct store_options *o)
     s->own = arena_new(0);
     s->pass = arena_new(0);
     s->scratch = arena_new(0);
+    s->unpacked = xcalloc(1, sizeof(*s->unpacked));
     s->nomination_ms = o->nomination_ms;
     s->n_classes = o->n_classes;
     s->classes = arena_new_array(s->own, struct nodeclass_ref, o->n_classes);
@@ -34,14 +35,6 @@ struct store *store_new(const struct store_options *o)
     for (uint32_t k = 0; k < OBJ_OTHER; k++)
         s->tables[k].kind = (enum object_kind)k;
     return s;
-}
-
-static void object_free(struct object *x)
-{
-    if (!x)
-        return;
-    arena_free(x->box);
-    free(x);
 }
 
 void store_free(struct store *s)
@@ -54,13 +47,16 @@ void store_free(struct store *s)
         struct table *t = &s->tables[k];
 
         for (uint32_t i = 0; i < t->all.n; i++)
-            object_free(t->all.v[i]);
+            object_free(s, t->all.v[i]);
         vec_fini(&t->all);
         vec_fini(&t->spare);
         vec_fini(&t->names);
         ixset_fini(&t->by_name);
         free(t->dense);
+        reference_drop(t->like);
     }
+    free(s->unpacked);
+    sb_fini(&s->packing);
     groups_fini(&s->nodes_by_id);
     groups_fini(&s->claims_by_id);
     groups_fini(&s->claims_of_pool);
@@ -142,9 +138,12 @@ sym find_sym(const struct store *s, str text)
 
 const struct kept *store_kept(const struct store *s, enum object_kind kind, str name)
 {
-    const struct object *x = table_find(s, kind, (str){0}, name);
+    struct object *x = table_find(s, kind, (str){0}, name);
 
-    return x ? &x->kept : NULL;
+    if (!x)
+        return NULL;
+    object_unpack(s, x);
+    return &x->kept;
 }
 
 const void *store_object(const struct store *s, enum object_kind kind, str ns, str name)
@@ -216,17 +215,26 @@ void store_subscribe(struct store *s, store_event_fn fn, void *ctx)
 
 void store_tell(struct store *s, const struct store_event *ev)
 {
+    bool passing = syms_set_passing(s->syms, false); /* what subscribers name is theirs */
+
     s->telling = true;
     for (uint32_t i = 0; i < s->subscribers.n; i++)
         s->subscribers.v[i].fn(s->subscribers.v[i].ctx, ev);
     s->telling = false;
+    (void)syms_set_passing(s->syms, passing);
 }
 
-static void tell(struct store *s, enum object_kind kind, const struct object *was, const struct object *is)
+static void tell(struct store *s, enum object_kind kind, struct object *was, struct object *is)
 {
     const struct object *x = is ? is : was;
     bool text = has_text(kind);
 
+    if (s->subscribers.n == 0)
+        return;
+    if (was && text)
+        object_unpack(s, was);
+    if (is && text)
+        object_unpack(s, is);
     store_tell(s, &(struct store_event){
                       .kind = kind,
                       .change = !was ? STORE_ADDED
@@ -271,40 +279,10 @@ static bool is_buried(const struct store *s, enum object_kind kind, const struct
     return false;
 }
 
-static str put_text(char **p, str s)
+static void hold_spec(struct store *s, enum object_kind kind, const struct object *x)
 {
-    char *at = *p;
-
-    if (s.n)
-        memcpy(at, s.p, s.n);
-    *p += s.n;
-    return (str){at, s.n};
-}
-
-static struct object *object_new(const struct store_object *o)
-{
-    const struct object_meta *m = o->meta;
-    struct object *x = xmalloc(sizeof(*x) + m->ns.n + m->name.n + m->uid.n + o->text.n);
-    char *p = (char *)(x + 1);
-
-    *x = (struct object){
-        .kept = {.version = m->version,
-                 .generation = m->generation,
-                 .created_ms = m->created_ms,
-                 .deleted_ms = m->deleted_ms,
-                 .managed = m->managed},
-        .box = o->box,
-        .decoded = o->decoded,
-        .number = MAP_NONE,
-        .host = MAP_NONE,
-        .dense = MAP_NONE,
-        .seen = true,
-    };
-    x->ns = put_text(&p, m->ns);
-    x->kept.name = put_text(&p, m->name);
-    x->kept.uid = put_text(&p, m->uid);
-    x->kept.text = put_text(&p, o->text);
-    return x;
+    if (kind == OBJ_DAEMONSET)
+        podspecs_ref(s->specs, ((const struct daemonset *)x->decoded)->spec);
 }
 
 /* What follows from the change, when the table is right again. */
@@ -316,12 +294,8 @@ static void follow(struct store *s, enum object_kind kind, struct object *was, s
         hosts_claim(s, was, is);
     else if (kind == OBJ_NODEPOOL && is && (!was || was->kept.generation != is->kept.generation))
         s->epoch++;
-    if (kind == OBJ_DAEMONSET) {
-        if (is && is->decoded)
-            podspecs_ref(s->specs, ((const struct daemonset *)is->decoded)->spec);
-        if (was && was->decoded)
-            podspecs_unref(s->specs, ((const struct daemonset *)was->decoded)->spec);
-    }
+    if (kind == OBJ_DAEMONSET && was)
+        podspecs_unref(s->specs, ((const struct daemonset *)was->decoded)->spec);
     if (kind == OBJ_ATTACHMENT) {
         const struct attachment *old = was ? was->decoded : NULL, *new = is ? is->decoded : NULL;
 
@@ -342,7 +316,7 @@ static void remove_object(struct store *s, enum object_kind kind, struct object 
     follow(s, kind, x, NULL);
     vec_push(&t->spare, x->number);
     tell(s, kind, x, NULL);
-    object_free(x);
+    object_free(s, x);
 }
 
 static void add_object(struct store *s, enum object_kind kind, struct object *x)
@@ -371,12 +345,11 @@ static void replace_object(struct store *s, enum object_kind kind, struct object
     t->listed_anew = t->changed = true;
     follow(s, kind, was, is);
     tell(s, kind, was, is);
-    object_free(was);
+    object_free(s, was);
 }
 
-void store_put(struct store *s, const struct store_object *o)
+static void put(struct store *s, const struct store_object *o)
 {
-    assert(!s->telling);
     if (o->kind == OBJ_POD) {
         pods_put(s, o);
         return;
@@ -394,7 +367,8 @@ void store_put(struct store *s, const struct store_object *o)
             remove_object(s, o->kind, was);
         return;
     }
-    struct object *is = object_new(o);
+    struct object *is = object_new(s, o);
+    hold_spec(s, o->kind, is); /* before the object that it replaces, perhaps the only other user, lets go */
     if (was && !str_eq(was->kept.uid, is->kept.uid)) {
         remove_object(s, o->kind, was);
         was = NULL;
@@ -405,9 +379,8 @@ void store_put(struct store *s, const struct store_object *o)
         add_object(s, o->kind, is);
 }
 
-void store_remove(struct store *s, enum object_kind kind, str ns, str name, uint64_t version)
+static void remove_named(struct store *s, enum object_kind kind, str ns, str name, uint64_t version)
 {
-    assert(!s->telling);
     if (kind == OBJ_POD) {
         pods_remove(s, ns, name, version);
         return;
@@ -449,11 +422,10 @@ void store_list_begin(struct store *s, enum object_kind kind, str scope)
             t->all.v[i]->seen = false;
 }
 
-void store_list_end(struct store *s, enum object_kind kind, str scope)
+static void list_end(struct store *s, enum object_kind kind, str scope)
 {
     struct table *t = &s->tables[kind];
 
-    assert(!s->telling);
     if (kind == OBJ_POD) {
         pods_list_end(s);
         return;
@@ -466,4 +438,37 @@ void store_list_end(struct store *s, enum object_kind kind, str scope)
         bury(s, kind, x->ns, x->kept.name, x->kept.version);
         remove_object(s, kind, x);
     }
+}
+
+/* --- the way in ------------------------------------------------------------------------------------------------------ */
+
+/* Symbols that are made on the way are those of objects, and go when these have gone. */
+static bool enter(struct store *s)
+{
+    assert(!s->telling);
+    return syms_set_passing(s->syms, true);
+}
+
+void store_put(struct store *s, const struct store_object *o)
+{
+    bool passing = enter(s);
+
+    put(s, o);
+    (void)syms_set_passing(s->syms, passing);
+}
+
+void store_remove(struct store *s, enum object_kind kind, str ns, str name, uint64_t version)
+{
+    bool passing = enter(s);
+
+    remove_named(s, kind, ns, name, version);
+    (void)syms_set_passing(s->syms, passing);
+}
+
+void store_list_end(struct store *s, enum object_kind kind, str scope)
+{
+    bool passing = enter(s);
+
+    list_end(s, kind, scope);
+    (void)syms_set_passing(s->syms, passing);
 }

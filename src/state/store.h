@@ -40,7 +40,9 @@ const struct nodeclass_ref *store_classes(const struct store *s, uint32_t *ret_n
 /* An object that is kept with its text. Valid until the next change of the object. */
 struct kept {
     str name, uid;
-    str text; /* compact JSON for json_read_own(): metadata less managedFields, spec and status as far as we look at them */
+    /* Compact JSON for json_read_own(): metadata less managedFields, spec and status as far as we look at them. It is held
+     * packed; this copy is good until the next change, or until a few hundred others have been asked for. */
+    str text;
     uint64_t version; /* resourceVersion as a number; 0 when it is none */
     int64_t generation, created_ms;
     int64_t deleted_ms; /* deletionTimestamp; INT64_MIN: not deleting */

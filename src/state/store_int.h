@@ -7,15 +7,24 @@
 #pragma once
 
 #include "base/ixset.h"
+#include "base/sb.h"
 #include "base/vec.h"
 #include "state/build.h"
 #include "state/groups.h"
 #include "state/store.h"
 #include "state/texts.h"
 
+struct reference { /* a text that others are packed against */
+    uint32_t users;
+    size_t n;
+    char text[];
+};
+
 struct object {
-    struct kept kept; /* name, uid and text are behind the struct */
+    struct kept kept; /* name, uid and the packed text are behind the struct; text.p NULL: it is packed only */
     str ns;
+    str packed;
+    struct reference *like; /* NULL: it has no text */
     struct arena *box;
     const void *decoded; /* NULL: cannot be read */
     uint32_t number;     /* in its table */
@@ -29,10 +38,11 @@ struct table {
     VEC(struct object *) all; /* NULL where a number is free */
     VEC(uint32_t) spare;
     struct ixset by_name;
-    bool listed_anew; /* the names below are out of date */
-    VEC(str) names;   /* in order of number */
-    bool changed;     /* so is the array of the snapshot */
-    char *dense;      /* that array: what `decoded` points to, side by side */
+    bool listed_anew;       /* the names below are out of date */
+    struct reference *like; /* of the texts that come next; NULL: there is none yet */
+    VEC(str) names;         /* in order of number */
+    bool changed;           /* so is the array of the snapshot */
+    char *dense;            /* that array: what `decoded` points to, side by side */
     uint32_t n_dense;
 };
 
@@ -67,6 +77,13 @@ struct tomb { /* an object that has gone */
 
 typedef VEC(str) name_list;
 
+#define MAX_UNPACKED 256u
+
+struct unpacked { /* objects whose text is there in full, a ring */
+    struct object *v[MAX_UNPACKED];
+    uint32_t next;
+};
+
 struct subscriber {
     store_event_fn fn;
     void *ctx;
@@ -80,6 +97,8 @@ struct store {
     uint32_t n_classes;
     int64_t nomination_ms;
     VEC(struct subscriber) subscribers;
+    struct unpacked *unpacked;
+    struct sb packing;
     bool telling; /* subscribers are being told: nobody changes anything */
 
     struct table tables[OBJ_OTHER];
@@ -118,6 +137,11 @@ struct store {
 
 /* --- tables ---------------------------------------------------------------------------------------------------------- */
 
+/* New objects, with their text packed, and what becomes of them. */
+struct object *object_new(struct store *s, const struct store_object *o);
+void object_free(struct store *s, struct object *x);
+void object_unpack(const struct store *s, struct object *x);
+void reference_drop(struct reference *r);
 struct object *table_find(const struct store *s, enum object_kind kind, str ns, str name); /* NULL */
 bool kind_is_stored(enum object_kind kind);                                                /* in a table */
 sym find_sym(const struct store *s, str text); /* SYM_NONE: nobody has named it */
@@ -144,4 +168,6 @@ void hosts_touch(struct store *s, sym node);
 /* The sums of all machines whose pods have changed. */
 void hosts_catch_up(struct store *s, int64_t now_ms);
 void hosts_fini(struct store *s);
+/* Whatever the objects that are there name is marked, the rest is swept, when that is worth it. */
+void symbols_sweep(struct store *s);
 void usage_count(struct store *s, sym pool, const struct reslist *capacity, bool more);

@@ -106,7 +106,7 @@ static void describe(struct store *s, uint32_t ix, bool is_new)
     set_counted(s, ix, false);
     keep_lists(h, &is);
     *n = is;
-    h->node_name = is.node ? sym_of(s->syms, is.node->name) : SYM(NONE);
+    h->node_name = is.node ? is.node->name_sym : SYM(NONE);
     set_counted(s, ix, !n->deleting && sym_some(n->pool));
     mark_stale(s, ix);
     if (is_new || was.initialized != n->initialized || was.deleting != n->deleting)
@@ -351,8 +351,10 @@ void store_mark(struct store *s, str provider_id, bool deleting)
 
     if (ix == MAP_NONE || s->hosts.v[ix].marked == deleting)
         return;
+    bool passing = syms_set_passing(s->syms, true);
     s->hosts.v[ix].marked = deleting;
     describe(s, ix, /* is_new= */ false);
+    (void)syms_set_passing(s->syms, passing);
 }
 
 const struct state_node *store_machine(const struct store *s, str provider_id)

@@ -216,7 +216,6 @@ static void add(struct store *s, const struct pod *p, uint64_t version)
     s->pods.v[ix] = *p;
     s->stamps.v[ix] = version << 1 | 1;
     take_text(s, &s->pods.v[ix]);
-    podspecs_ref(s->specs, p->spec);
     ixset_add(&s->pods_by_name, &by_name, s, ix);
     file(s, ix, NULL, &s->pods.v[ix]);
     tell(s, NULL, &s->pods.v[ix]);
@@ -226,7 +225,6 @@ static void change(struct store *s, uint32_t ix, const struct pod *p, uint64_t v
 {
     struct pod was = s->pods.v[ix];
 
-    podspecs_ref(s->specs, p->spec);
     s->pods.v[ix] = *p;
     s->pods.v[ix].name = was.name;
     s->pods.v[ix].uid = was.uid;
@@ -261,6 +259,10 @@ void pods_put(struct store *s, const struct store_object *o)
         s->stamps.v[ix] |= 1;
         if (version && version <= s->stamps.v[ix] >> 1)
             return;
+    }
+    if (p)
+        podspecs_ref(s->specs, p->spec); /* before the pod that it replaces, perhaps the only other user, lets go */
+    if (ix != MAP_NONE) {
         if (!p || !str_eq(p->uid, s->pods.v[ix].uid)) {
             drop(s, ix);
             ix = MAP_NONE;

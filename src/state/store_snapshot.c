@@ -151,6 +151,7 @@ struct snapshot *store_snapshot(struct store *s, const struct settings *st, cons
 
     assert(!s->telling);
     arena_reset(s->pass);
+    symbols_sweep(s);
     s->snap.syms = s->syms;
     s->snap.now_ms = now_ms;
     s->snap.settings = *st;
@@ -177,7 +178,7 @@ static size_t table_bytes(const struct table *t)
         const struct object *x = t->all.v[i];
 
         if (x)
-            n += sizeof(*x) + x->ns.n + x->kept.name.n + x->kept.uid.n + x->kept.text.n +
+            n += sizeof(*x) + x->ns.n + x->kept.name.n + x->kept.uid.n + x->packed.n +
                  (x->box ? arena_bytes(x->box) : 0);
     }
     return n;

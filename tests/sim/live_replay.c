@@ -524,7 +524,9 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: live_replay DIRECTORY [SEED]\n");
         return 2;
     }
-    p.r = rig_new(argc > 2 ? strtoull(argv[2], NULL, 10) : 1, settings, NULL);
+    /* kwok is quicker than machines are */
+    p.r = rig_new(argc > 2 ? strtoull(argv[2], NULL, 10) : 1, settings,
+                  &(struct cluster_options){.node_ready = {10, 30}, .pod_start = {100, 300}});
     read_objects(&p, read_whole(p.a, argv[1], "objects.yaml"));
     rig_start(p.r, 0);
     ok = rig_until(p.r, PATIENCE_S, leads, &first);

@@ -35,13 +35,10 @@ static void make_store(struct claim_lab *l)
     struct cloud *cloud = l->c.cloud;
     struct nodeclass_ref class = {.group = str_c(cloud->classes[0].group), .kind = str_c(cloud->classes[0].kind)};
 
-    l->c.store = store_new(&(struct store_options){
-        .syms = l->c.syms, .classes = &class, .n_classes = 1, .nomination_ms = 20000});
-    l->c.feed = feed_new(&(struct feed_options){.store = l->c.store,
-                                                .classes = cloud->classes,
-                                                .n_classes = cloud->n_classes,
-                                                .ctx = l,
-                                                .on_error = report});
+    l->c.store = store_new(
+        &(struct store_options){.syms = l->c.syms, .classes = &class, .n_classes = 1, .nomination_ms = 20000});
+    l->c.feed = feed_new(&(struct feed_options){
+        .store = l->c.store, .classes = cloud->classes, .n_classes = cloud->n_classes, .ctx = l, .on_error = report});
 }
 
 static void begin(struct claim_lab *l)
@@ -142,8 +139,9 @@ str claim_lab_cond(struct claim_lab *l, const char *claim, const char *type)
 
 static void print_fields(struct sb *b, const struct tree *line)
 {
-    static const char *const common[] = {"time",      "level",          "logger",         "message",   "commit", "controller",
-                                         "namespace", "controllerKind", "controllerGroup", "reconcileID", "name"};
+    static const char *const common[] = {"time",       "level",     "logger",         "message",         "commit",
+                                         "controller", "namespace", "controllerKind", "controllerGroup", "reconcileID",
+                                         "name"};
 
     sb_str(b, tree_str(tree_get(line, "level")));
     for (uint32_t i = 0; i < line->n; i++) {

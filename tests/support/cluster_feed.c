@@ -7,10 +7,14 @@
 #include "data/reader.h"
 #include "support/check.h"
 
+#define MAX_EVENTS 4096
+
 static void note_event(void *ctx, const struct store_event *ev)
 {
     struct cluster_feed *w = ctx;
 
+    if (w->events.n > MAX_EVENTS)
+        sb_reset(&w->events); /* nobody has asked for a long time */
     sb_char(&w->events, "+~-"[ev->change]);
     sb_printf(&w->events, "%s " STR_FMT "%s" STR_FMT " ", object_kind_name(ev->kind), STR_ARG(ev->ns),
               ev->ns.n ? "/" : "", STR_ARG(ev->name));

@@ -422,22 +422,17 @@ static void splice_fields(struct draft *d, const struct object *old, struct tree
     }
 }
 
-void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts, uint64_t rv,
-                  bool counts)
+void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts, uint64_t rv)
 {
     const struct revision *r = revision_of(old);
     const struct kind *kind = old->kind;
-    struct tree *meta = tree_find(parts, STR("metadata"));
+    const struct tree *meta = tree_find(parts, STR("metadata"));
     bool body = touches_body(kind, parts);
 
     assert(r->rv_n > 0);
     begin(d, kind, rv);
     if (body)
         splice_body(d, old, parts);
-    if (body && counts && kind->has_generation && !body_is(d, old)) {
-        meta = meta ? meta : object_part_tree(a, old, STR("metadata"));
-        count_generation(a, meta);
-    }
     sb_str(&d->text, str_sub(old->json, 0, r->meta_at));
     d->r.meta_at = r->meta_at;
     if (meta)

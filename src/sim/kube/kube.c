@@ -134,6 +134,18 @@ const struct tree *change_part(const struct change *c, const char *name)
     return tree_get(t->parts, name);
 }
 
+static void ask_new_subscribers(struct kube *k, const struct kind *kind)
+{
+    struct table *t = &k->tables.v[kind->ix];
+
+    for (; t->n_asked < k->subscribers.n; t->n_asked++) {
+        const struct kind *wanted = k->subscribers.v[t->n_asked].kind;
+
+        if (!wanted || wanted == kind)
+            vec_push(&t->hear, t->n_asked);
+    }
+}
+
 static void tell(struct kube *k, const struct object *old, const struct object *new)
 {
     const struct kind *kind = new ? new->kind : old->kind;
@@ -143,11 +155,11 @@ static void tell(struct kube *k, const struct object *old, const struct object *
     if (k->hint_parts && k->hint_parts->n == 1)
         c.only = k->hint_parts->keys[0];
     k->telling = true;
-    for (uint32_t i = 0; i < k->subscribers.n; i++) {
-        const struct subscriber *s = &k->subscribers.v[i];
+    ask_new_subscribers(k, kind);
+    for (uint32_t i = 0; i < k->tables.v[kind->ix].hear.n; i++) {
+        const struct subscriber *s = &k->subscribers.v[k->tables.v[kind->ix].hear.v[i]];
 
-        if (!s->kind || s->kind == kind)
-            s->fn(s->ctx, &c);
+        s->fn(s->ctx, &c);
     }
     k->telling = false;
     k->hint = k->hint_parts = NULL;

@@ -47,9 +47,8 @@ static inline const struct revision *revision_of(const struct object *o)
 void draft_write(struct draft *d, struct arena *a, const struct kind *kind, struct tree *obj, uint64_t rv,
                  const struct object *counts_from);
 /* Likewise, of the object that is `old` but for these members: a null takes one away. The text of the others is taken from old,
- * which must have a resource version. counts: metadata.generation goes up when the body changes. */
-void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts, uint64_t rv,
-                  bool counts);
+ * which must have a resource version. metadata.generation stays as it is, or as it is in parts. */
+void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts, uint64_t rv);
 bool draft_equals(const struct draft *d, const struct object *o); /* but for the resource version */
 const struct object *draft_keep(const struct draft *d);           /* a revision with one reference */
 void draft_fini(struct draft *d);
@@ -93,6 +92,8 @@ struct chunk {
 struct table {
     VEC(struct chunk *) chunks;
     uint32_t n;
+    VEC(uint32_t) hear; /* which of the server's subscribers want to know of changes, in their order … */
+    uint32_t n_asked;   /* … among the first so many */
 };
 
 /* Where a walk over a table stands. */

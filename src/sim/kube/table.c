@@ -216,6 +216,7 @@ void store_fini(struct kube *k)
             free(t->chunks.v[c]);
         }
         vec_fini(&t->chunks);
+        vec_fini(&t->hear);
     }
     vec_fini(&k->tables);
     lookup_fini(&k->by_name);

@@ -485,7 +485,7 @@ const struct object *write_revision(struct kube *k, struct arena *a, const struc
 
 const struct object *write_parts(struct kube *k, struct arena *a, const struct object *old, struct tree *parts)
 {
-    draft_splice(&k->draft, a, old, parts, kube_next_rv(k), /* counts= */ false);
+    draft_splice(&k->draft, a, old, parts, kube_next_rv(k));
     if (draft_equals(&k->draft, old))
         return old;
     const struct object *o = draft_keep(&k->draft);
@@ -534,13 +534,22 @@ static bool update_alone(struct write *w, const struct object *o, const char *na
     validate_by_rules(w, old, &c);
     if (!is_valid(w, o->name, &c))
         return false;
-    draft_splice(&k->draft, w->a, o, w->obj, kube_next_rv(k), /* counts= */ true);
+    draft_splice(&k->draft, w->a, o, w->obj, kube_next_rv(k));
     if (draft_equals(&k->draft, o))
         return answer(w, o);
     const struct object *next = draft_keep(&k->draft);
     k->hint_parts = w->obj;
     kube_commit(k, o, next);
     return answer(w, next);
+}
+
+static bool goes_alone(const struct kind *kind, const char *name)
+{
+    if (!kind->judged_alone)
+        return false;
+    if (kind->has_status)
+        return strcmp(name, "status") == 0;
+    return strcmp(name, "spec") == 0 && !kind->has_generation; /* which would count */
 }
 
 bool kube_update_part(struct kube *k, struct arena *a, const struct object *o, const char *name, struct tree *part,
@@ -556,7 +565,7 @@ bool kube_update_part(struct kube *k, struct arena *a, const struct object *o, c
         return status_conflict(a, st, o->kind, o->name, CHANGED_SINCE);
     object_ref(o);
     bool ok;
-    if (o->kind->judged_alone && (status || !o->kind->has_status) && str_is(str_c(name), status ? "status" : "spec")) {
+    if (goes_alone(o->kind, name)) {
         w.obj = map_of(a, name, part);
         ok = update_alone(&w, o, name);
     } else {

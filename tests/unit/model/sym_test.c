@@ -137,6 +137,82 @@ static void many_label_sets(void **state)
         }
 }
 
+static lset_id one_label(struct syms *t, const char *key, const char *val)
+{
+    return lset_of(t, &(struct label){sym_of(t, str_c(key)), sym_of(t, str_c(val))}, 1);
+}
+
+static bool knows(const struct syms *t, const char *text)
+{
+    bool known;
+
+    (void)sym_find(t, str_c(text), &known);
+    return known;
+}
+
+static void symbols_that_pass(void **state)
+{
+    struct syms *t = *state;
+    sym stays = sym_of(t, STR("stays"));
+
+    check_true("off at first", !syms_set_passing(t, true));
+    lset_id kept = one_label(t, "kept-key", "kept-val"), lost = one_label(t, "lost-key", "lost-val");
+    sym asked = sym_of(t, STR("asked"));
+    check_true("on", syms_set_passing(t, false));
+    check_true("who asks makes it stay", sym_eq(asked, sym_of(t, STR("asked"))));
+    for (int i = 0; i < 2; i++) {
+        check_true("still there", knows(t, "lost-key") && knows(t, "lost-val"));
+        lset_mark(t, kept);
+        check_u64("doubted, then gone", syms_sweep(t), i ? 3 : 0);
+    }
+    check_true("gone", !knows(t, "lost-key") && !knows(t, "lost-val"));
+    check_true("stays", sym_eq(stays, sym_of(t, STR("stays"))) && knows(t, "asked"));
+    uint32_t n = syms_count(t);
+    (void)syms_set_passing(t, true);
+    lset_id again = one_label(t, "new-key", "new-val");
+    check_u64("its number is used again", again.v, lost.v);
+    check_u64("and those of symbols", syms_count(t), n);
+    check_true("the table is right", one_label(t, "new-key", "new-val").v == again.v);
+}
+
+static void doubts_are_taken_back(void **state)
+{
+    struct syms *t = *state;
+
+    (void)syms_set_passing(t, true);
+    lset_id set = one_label(t, "key", "val");
+    (void)syms_sweep(t);
+    check_u64("named again", one_label(t, "key", "val").v, set.v);
+    check_u64("so it is only in doubt", syms_sweep(t), 0);
+    (void)syms_set_passing(t, false);
+    check_u64("asked for", one_label(t, "key", "val").v, set.v);
+    for (int i = 0; i < 3; i++)
+        check_u64("so it stays", syms_sweep(t), 0);
+    check_true("with its labels", knows(t, "key") && knows(t, "val"));
+}
+
+static void memory_of_what_has_gone_is_used_again(void **state)
+{
+    struct syms *t = *state;
+    char text[800];
+    size_t most = 0;
+
+    (void)syms_set_passing(t, true);
+    for (int i = 0; i < 300000; i++) {
+        int n = snprintf(text, sizeof(text), "label-%d-%0*d", i, i % 50 ? i % 90 : 600, i);
+
+        check_true("fits", n > 0 && (size_t)n < sizeof(text));
+        (void)lset_of(t, &(struct label){sym_of(t, STR("job")), sym_of(t, str_c(text))}, 1);
+        if (!syms_want_sweep(t))
+            continue;
+        (void)syms_sweep(t);
+        if (i < 150000)
+            most = syms_bytes(t);
+    }
+    check_true("no more than before", syms_bytes(t) <= most + most / 8);
+    check_true("few symbols", syms_count(t) < 100000 && lsets_count(t) < 100000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +223,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_label_set_is_its_content, setup, teardown),
         cmocka_unit_test_setup_teardown(large_label_sets, setup, teardown),
         cmocka_unit_test_setup_teardown(many_label_sets, setup, teardown),
+        cmocka_unit_test_setup_teardown(symbols_that_pass, setup, teardown),
+        cmocka_unit_test_setup_teardown(doubts_are_taken_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(memory_of_what_has_gone_is_used_again, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

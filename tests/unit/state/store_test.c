@@ -191,6 +191,28 @@ static void pods_are_counted_where_they_run(void **state) /* ST-16 to ST-23, ST-
     check_i64("nowhere", count_pods(w, ""), 0);
 }
 
+static void the_only_user_of_a_spec_is_replaced(void **state)
+{
+    struct cluster_feed *w = *state;
+
+    for (int i = 0; i < 3; i++) {
+        cluster_putf(
+            w,
+            "{apiVersion: v1, kind: Pod, metadata: {name: a, uid: u%d}, spec: {containers: [{name: c, resources: "
+            "{requests: {cpu: '2'}}}], volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}}",
+            i);
+        cluster_putf(w,
+                     "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: d, uid: u%d}, spec: {template: {spec: "
+                     "{containers: [{name: c, resources: {requests: {cpu: '3'}}}]}}}}",
+                     i);
+    }
+    check_i64("pod", reslist_value(&store_pod(w->s, STR("default"), STR("a"))->spec->requests, SYM(CPU)), 2000000000);
+    check_i64("daemon", reslist_value(&cluster_snapshot(w)->daemons[0].spec->requests, SYM(CPU)), 3000000000);
+    check_i64("specs", podspecs_count(store_specs(w->s)), 3); /* with and without its volumes */
+    cluster_gone(w, "{kind: Pod, metadata: {name: a}}\n---\n{kind: DaemonSet, metadata: {name: d}}");
+    check_i64("none", podspecs_count(store_specs(w->s)), 0);
+}
+
 static void when_it_is_synced(void **state) /* ST-33 to ST-45 */
 {
     struct cluster_feed *w = *state;
@@ -380,6 +402,7 @@ int main(void)
         ON(what_cannot_be_read_is_kept_as_text),
         ON(a_node_and_its_claim_are_one),
         ON(pods_are_counted_where_they_run),
+        ON(the_only_user_of_a_spec_is_replaced),
         ON(when_it_is_synced),
         ON(what_pools_use),
         ON(nominations_lapse),

@@ -5,8 +5,8 @@
 
 static bool listed(const char *const *names, size_t n, str key)
 {
-    for (size_t i = 0; i < n; i++)
-        if (str_is(key, names[i]))
+    for (size_t i = 0; i < n && key.n; i++)
+        if (names[i][0] == key.p[0] && str_is(key, names[i]))
             return true;
     return false;
 }

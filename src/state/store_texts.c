@@ -1,0 +1,119 @@
+/* Objects and their texts. A text is packed against that of an object of its kind that came before; when that does not
+ * help, the kind has come to look different, and the text becomes the one that later ones are packed against. */
+#include <stdlib.h>
+
+#include "state/packed.h"
+#include "state/store_int.h"
+
+static struct reference *reference_new(str text)
+{
+    struct reference *r = xmalloc(sizeof(*r) + text.n);
+
+    *r = (struct reference){.users = 1, .n = text.n};
+    if (text.n)
+        memcpy(r->text, text.p, text.n);
+    return r;
+}
+
+void reference_drop(struct reference *r)
+{
+    if (r && --r->users == 0)
+        free(r);
+}
+
+static str reference_text(const struct reference *r)
+{
+    return r ? (str){r->text, r->n} : (str){0};
+}
+
+/* What the text is packed against; the packed text is in s->packing. */
+static struct reference *pack_text(struct store *s, enum object_kind kind, str text)
+{
+    struct table *t = &s->tables[kind];
+
+    sb_reset(&s->packing);
+    if (text.n == 0)
+        return NULL;
+    pack(&s->packing, text, reference_text(t->like));
+    if (!t->like || s->packing.n > text.n / 2) {
+        reference_drop(t->like);
+        t->like = reference_new(text);
+        sb_reset(&s->packing);
+        pack(&s->packing, text, reference_text(t->like));
+    }
+    t->like->users++;
+    return t->like;
+}
+
+static str put_text(char **p, str s)
+{
+    char *at = *p;
+
+    if (s.n)
+        memcpy(at, s.p, s.n);
+    *p += s.n;
+    return (str){at, s.n};
+}
+
+struct object *object_new(struct store *s, const struct store_object *o)
+{
+    const struct object_meta *m = o->meta;
+    struct reference *like = pack_text(s, o->kind, o->text);
+    struct object *x = xmalloc(sizeof(*x) + m->ns.n + m->name.n + m->uid.n + s->packing.n);
+    char *p = (char *)(x + 1);
+
+    *x = (struct object){
+        .kept = {.text = {NULL, o->text.n},
+                 .version = m->version,
+                 .generation = m->generation,
+                 .created_ms = m->created_ms,
+                 .deleted_ms = m->deleted_ms,
+                 .managed = m->managed},
+        .box = o->box,
+        .decoded = o->decoded,
+        .like = like,
+        .number = MAP_NONE,
+        .host = MAP_NONE,
+        .dense = MAP_NONE,
+        .seen = true,
+    };
+    x->ns = put_text(&p, m->ns);
+    x->kept.name = put_text(&p, m->name);
+    x->kept.uid = put_text(&p, m->uid);
+    x->packed = put_text(&p, sb_view(&s->packing));
+    return x;
+}
+
+static void let_go(struct object **place)
+{
+    free((char *)(uintptr_t)(*place)->kept.text.p);
+    (*place)->kept.text.p = NULL;
+    *place = NULL;
+}
+
+void object_unpack(const struct store *s, struct object *x)
+{
+    struct unpacked *u = s->unpacked;
+
+    if (x->kept.text.p || x->kept.text.n == 0)
+        return;
+    if (u->v[u->next])
+        let_go(&u->v[u->next]);
+    char *p = xmalloc(x->kept.text.n);
+    unpack(p, x->kept.text.n, x->packed, reference_text(x->like));
+    x->kept.text.p = p;
+    u->v[u->next] = x;
+    u->next = (u->next + 1) % MAX_UNPACKED;
+}
+
+void object_free(struct store *s, struct object *x)
+{
+    if (!x)
+        return;
+    for (uint32_t i = 0; x->kept.text.p && i < MAX_UNPACKED; i++)
+        if (s->unpacked->v[i] == x)
+            let_go(&s->unpacked->v[i]);
+    reference_drop(x->like);
+    arena_free(x->box);
+    free(x);
+}

@@ -1,0 +1,210 @@
+/* Objects that are written in parts: nobody can tell them from those that were written as a whole. */
+#include <stdio.h>
+
+#include "data/edit.h"
+#include "support/check.h"
+#include "support/kube_server.h"
+
+static const struct {
+    const char *name, *plural, *object, *part, *value;
+} cases[] = {
+    {"a pod's status", "pods",
+     "{metadata: {name: p, labels: {b: '2', a: '1'}, annotations: {k: \"a \\\" and a \\\\ and a\\nline\"}, ownerReferences: "
+     "[{apiVersion: v1, kind: Node, name: m, uid: u-1, controller: true}], finalizers: [x.io/f]}, spec: {containers: "
+     "[{name: c, image: i, args: ['{\"}', '[', \"\\\"\"]}]}}",
+     "status", "{phase: Running, podIP: 10.0.0.1, nominatedNodeName: n7, conditions: [{type: Ready, status: 'True'}]}"},
+    {"a status that was not there", "nodes", "{metadata: {name: p}}", "status",
+     "{capacity: {cpu: 1000m}, conditions: [{type: Ready, status: 'True', reason: ''}]}"},
+    {"a set's status", "replicasets",
+     "{metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: "
+     "{containers: [{name: c, image: i}]}}}}",
+     "status", "{replicas: 3, readyReplicas: 3, availableReplicas: 0, fullyLabeledReplicas: 3}"},
+    {"a deployment's status", "deployments",
+     "{metadata: {name: p, annotations: {x: y}}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: "
+     "{a: b}}, spec: {containers: [{name: c, image: i}]}}}}",
+     "status", "{replicas: 3, updatedReplicas: 3, unavailableReplicas: 3, observedGeneration: 1}"},
+    {"a lease", "leases", "{metadata: {name: p}, spec: {holderIdentity: me, leaseDurationSeconds: 40}}", "spec",
+     "{holderIdentity: you, leaseDurationSeconds: 40, renewTime: '2026-01-15T12:00:00.000000Z', strategy: ''}"},
+    {"a lease without a spec", "leases", "{metadata: {name: p}}", "spec", "{holderIdentity: you}"},
+    {"a part that is judged with the rest", "deployments",
+     "{metadata: {name: p}, spec: {replicas: 1, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, "
+     "spec: {containers: [{name: c, image: i}]}}}}",
+     "spec",
+     "{replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, "
+     "image: j}]}}}"},
+    {"one of several members", "configmaps", "{metadata: {name: p}, data: {a: '1'}, binaryData: {b: YQ==}}", "data",
+     "{a: '2', c: '{'}"},
+};
+
+static void check_text(const char *name, struct arena *a, str have, str want)
+{
+    check_str(name, have, arena_printf(a, STR_FMT, STR_ARG(want)).p);
+}
+
+static void check_pairs(const char *name, struct arena *a, const struct label *have, const struct label *want,
+                        uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        check_text(name, a, have[i].key, want[i].key);
+        check_text(name, a, have[i].value, want[i].value);
+    }
+}
+
+static void check_same(const char *name, struct arena *a, const struct object *have, const struct object *want)
+{
+    check_text(name, a, have->json, want->json);
+    check_text(name, a, have->ns, want->ns);
+    check_text(name, a, have->name, want->name);
+    check_text(name, a, have->uid, want->uid);
+    check_u64(name, have->rv, want->rv);
+    check_i64(name, have->created_ms, want->created_ms);
+    check_i64(name, have->deleted_ms, want->deleted_ms);
+    check_u64(name, have->n_finalizers, want->n_finalizers);
+    check_u64(name, have->n_labels, want->n_labels);
+    check_u64(name, have->n_fields, want->n_fields);
+    check_u64(name, have->n_owners, want->n_owners);
+    check_pairs(name, a, have->labels, want->labels, want->n_labels);
+    check_pairs(name, a, have->fields, want->fields, want->n_fields);
+    for (uint32_t i = 0; i < want->n_owners; i++) {
+        check_text(name, a, have->owners[i].uid, want->owners[i].uid);
+        check_text(name, a, have->owners[i].name, want->owners[i].name);
+        check_text(name, a, have->owners[i].kind, want->owners[i].kind);
+        check_text(name, a, have->owners[i].api_version, want->owners[i].api_version);
+        check_true(name, have->owners[i].controller == want->owners[i].controller);
+    }
+}
+
+static const struct object *write_whole(struct server *s, size_t i)
+{
+    const struct object *o = server_get(s, cases[i].plural, "p");
+    struct tree *t = kube_tree(s->a, o);
+    bool status = o->kind->has_status && strcmp(cases[i].part, "status") == 0;
+
+    tree_set(s->a, t, cases[i].part, *server_tree(s, cases[i].value));
+    check_true(cases[i].name, kube_update(s->k, s->a, o->kind, status ? "status" : NULL, t, &o, &s->st));
+    return o;
+}
+
+static const struct object *write_part(struct server *s, size_t i)
+{
+    const struct object *o = server_get(s, cases[i].plural, "p");
+
+    check_true(cases[i].name,
+               kube_update_part(s->k, s->a, o, cases[i].part, server_tree(s, cases[i].value), &o, &s->st));
+    return o;
+}
+
+/* Resource versions get longer on the way, so that what stands behind them moves. */
+static void parts_and_wholes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        void *one, *other;
+
+        (void)server_setup(&one);
+        (void)server_setup(&other);
+        struct server *x = one, *y = other;
+        if (!server_create(x, cases[i].plural, cases[i].object))
+            check_str(cases[i].name, server_refusal(x), "");
+        check_true(cases[i].name, server_create(y, cases[i].plural, cases[i].object));
+        for (int n = 0; n < 100; n++) {
+            char text[64];
+
+            (void)snprintf(text, sizeof(text), "{metadata: {name: filler%d}}", n);
+            check_true(text, server_create(x, "configmaps", text));
+            check_true(text, server_create(y, "configmaps", text));
+        }
+        check_same(cases[i].name, y->a, write_part(y, i), write_whole(x, i));
+        uint64_t rv = kube_rv(y->k);
+        (void)write_part(y, i);
+        check_u64("what changes nothing makes no revision", kube_rv(y->k), rv);
+        check_true(cases[i].name, server_delete(x, cases[i].plural, "p", NULL));
+        check_true(cases[i].name, server_delete(y, cases[i].plural, "p", NULL));
+        const struct object *left = server_get(y, cases[i].plural, "p"), *want = server_get(x, cases[i].plural, "p");
+        check_true(cases[i].name, !left == !want);
+        if (left)
+            check_same(cases[i].name, y->a, left, want);
+        (void)server_teardown(&one);
+        (void)server_teardown(&other);
+    }
+}
+
+static void refusals(void **state)
+{
+    struct server *s = *state;
+    const struct object *o = server_create(s, "leases", "{metadata: {name: p}, spec: {holderIdentity: me}}");
+    const struct object *first = o;
+
+    object_ref(first);
+    uint64_t rv = kube_rv(s->k);
+    check_true("judged",
+               !kube_update_part(s->k, s->a, o, "spec", server_tree(s, "{leaseDurationSeconds: 0}"), NULL, &s->st));
+    check_str(
+        "why", server_refusal(s),
+        "422 Invalid: Lease.coordination.k8s.io \"p\" is invalid: spec.leaseDurationSeconds: Invalid value: 0: must be "
+        "greater than 0");
+    check_u64("nothing happened", kube_rv(s->k), rv);
+    check_true("written", kube_update_part(s->k, s->a, o, "spec", server_tree(s, "{holderIdentity: you}"), &o, &s->st));
+    check_true("stale", !kube_update_part(s->k, s->a, first, "spec", server_tree(s, "{}"), NULL, &s->st));
+    check_i64("conflict", s->st.code, 409);
+    check_true("deleted", server_delete(s, "leases", "p", NULL));
+    check_true("gone", !kube_update_part(s->k, s->a, first, "spec", server_tree(s, "{}"), NULL, &s->st));
+    check_i64("not found", s->st.code, 404);
+    object_unref(first);
+}
+
+struct sight {
+    struct server *s;
+    str only, phase, name, image;
+};
+
+static void on_change(void *ctx, const struct change *c)
+{
+    struct sight *x = ctx;
+    struct arena *a = x->s->a;
+    const struct tree *containers = tree_get(change_part(c, "spec"), "containers");
+
+    x->only = arena_strdup(a, c->only);
+    x->phase = arena_strdup(a, tree_str(tree_get(change_part(c, "status"), "phase")));
+    x->name = arena_strdup(a, tree_str(tree_get(change_part(c, "metadata"), "name")));
+    x->image = arena_strdup(a, tree_str(tree_get(&containers->items[0], "image")));
+    check_true("the same as a whole", tree_equal(tree_get(change_new(c), "status"), change_part(c, "status")));
+}
+
+static void subscribers_see_parts(void **state)
+{
+    struct server *s = *state;
+    struct sight x = {.s = s};
+
+    kube_subscribe(s->k, server_kind(s, "pods"), on_change, &x);
+    const struct object *o =
+        server_create(s, "pods", "{metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}");
+    const struct object *before = o;
+    object_ref(before);
+    check_str("created as a whole", x.only, "");
+    check_true("written", kube_update_part(s->k, s->a, o, "status", server_tree(s, "{phase: Running}"), &o, &s->st));
+    check_str("only", x.only, "status");
+    check_str("phase", x.phase, "Running");
+    check_str("name", x.name, "p");
+    check_str("image", x.image, "i");
+    check_true("all but the status is the same", object_same_but_status(before, o));
+    check_str("field", object_field(o, "status.phase"), "Running");
+    check_true("updated", (o = server_patch(s, "pods", "p", NULL, "{metadata: {labels: {a: b}}}")) != NULL);
+    check_str("a whole again", x.only, "");
+    check_true("more than the status", !object_same_but_status(before, o));
+    check_true("no such part", !kube_part(s->a, o, "data"));
+    object_unref(before);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, server_setup, server_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_and_wholes),
+        TEST(refusals),
+        TEST(subscribers_see_parts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
