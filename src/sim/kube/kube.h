@@ -73,6 +73,8 @@ const struct object *kube_by_uid(struct kube *k, str uid);
 /* In order of namespace and name; ns empty: all. fn must not write. */
 void kube_each(struct kube *k, const struct kind *kind, str ns, void (*fn)(void *ctx, const struct object *o),
                void *ctx);
+/* Of all kinds, whatever names this uid as an owner, in the order in which it came. */
+void kube_each_owned(struct kube *k, str uid, void (*fn)(void *ctx, const struct object *o), void *ctx);
 uint32_t kube_count(const struct kube *k, const struct kind *kind);
 
 /* The object as a tree in the arena, to be edited at will. */
