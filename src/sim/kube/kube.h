@@ -85,6 +85,9 @@ bool object_same_but_status(const struct object *x, const struct object *y);
 /* A member of the object alone ("metadata", "spec", "status"), likewise; NULL when absent. */
 struct tree *kube_part(struct arena *a, const struct object *o, const char *name);
 
+/* Of a member those members that are named (NULL-terminated), likewise; keys without escapes. */
+struct tree *kube_members(struct arena *a, const struct object *o, const char *part, const char *const *names);
+
 /* Writes. `obj` is given up: it is edited on the way. metadata.resourceVersion, where there is one, must be current. ret may be
  * NULL; what it gets is borrowed. A write that changes nothing makes no revision. */
 bool kube_create(struct kube *k, struct arena *a, const struct kind *kind, struct tree *obj, const struct object **ret,
