@@ -23,7 +23,8 @@ struct controller_run {
     struct arena *arena;
     struct syms *syms;
     struct options options;
-    struct world *world;
+    struct world *loop,
+        *world; /* the controller has a process of its own in the loop, which dies before the rest goes */
     struct kube_config *config;
     struct outputs outputs;
     struct log *log;
@@ -113,7 +114,7 @@ static void on_end(void *ctx, int status)
     struct controller_run *c = ctx;
 
     c->status = status;
-    world_quit(c->world);
+    world_quit(c->loop);
 }
 
 static void on_signal(void *ctx, int signo UNUSED)
@@ -127,7 +128,7 @@ static bool serve(struct controller_run *c, int64_t port, http_serve_fn fn, stru
 {
     if (port == 0)
         return true;
-    *ret = httpd_listen(c->world, &(struct httpd_options){.address = "0.0.0.0", .port = (uint16_t)port}, fn, c->op, e);
+    *ret = httpd_listen(c->loop, &(struct httpd_options){.address = "0.0.0.0", .port = (uint16_t)port}, fn, c->op, e);
     return *ret != NULL;
 }
 
@@ -163,7 +164,8 @@ static bool begin(struct controller_run *c, const struct cli_env *env, struct er
 
     if (!p || !open_outputs(c, e))
         return false;
-    c->world = loop_new();
+    c->loop = loop_new();
+    c->world = loop_process(c->loop);
     c->log = log_new(c->options.log_level, &(struct log_sink){&c->outputs, write_line}, wall_clock, c->world);
     c->config = kube_config_load(c->world,
                                  &(struct kube_config_source){c->options.kubeconfig[0] ? c->options.kubeconfig : NULL,
@@ -172,19 +174,19 @@ static bool begin(struct controller_run *c, const struct cli_env *env, struct er
     if (!c->config)
         return false;
     c->op = autoscaler_new(&(struct autoscaler_setup){.world = c->world,
-                                                  .config = c->config,
-                                                  .options = &c->options,
-                                                  .syms = c->syms,
-                                                  .log = c->log,
-                                                  .cloud = p->make,
-                                                  .identity = identity(c),
-                                                  .on_end = on_end,
-                                                  .ctx = c},
-                         e);
+                                                      .config = c->config,
+                                                      .options = &c->options,
+                                                      .syms = c->syms,
+                                                      .log = c->log,
+                                                      .cloud = p->make,
+                                                      .identity = identity(c),
+                                                      .on_end = on_end,
+                                                      .ctx = c},
+                           e);
     if (!c->op)
         return false;
-    loop_on_signal(c->world, SIGTERM, on_signal, c);
-    loop_on_signal(c->world, SIGINT, on_signal, c);
+    loop_on_signal(c->loop, SIGTERM, on_signal, c);
+    loop_on_signal(c->loop, SIGINT, on_signal, c);
     return serve(c, c->options.metrics_port, autoscaler_serve_metrics, &c->metrics, e) &&
            serve(c, c->options.health_probe_port, autoscaler_serve_probes, &c->probes, e);
 }
@@ -195,9 +197,12 @@ static void finish(struct controller_run *c)
         httpd_close(c->metrics);
     if (c->probes)
         httpd_close(c->probes);
+    if (c->world) {
+        loop_kill(c->world);
+        loop_unwind(c->world);
+    }
     autoscaler_free(c->op);
-    if (c->world)
-        loop_free(c->world);
+    loop_free(c->loop);
     kube_config_free(c->config);
     log_free(c->log);
     for (uint32_t i = 0; i < c->outputs.n; i++)
@@ -219,7 +224,7 @@ int cli_controller(const struct cli_env *env, int argc, char **argv)
     } else if (!begin(&c, env, &e)) {
         c.status = cli_fail("%s", e.msg);
     } else {
-        world_run(c.world);
+        world_run(c.loop);
     }
     finish(&c);
     return c.status;

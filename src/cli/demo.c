@@ -349,7 +349,9 @@ static bool start(struct demo *d, struct err *e)
     d->began_us = world_mono_us(d->world);
     make_token(d);
     d->kube = kube_new(d->world, &(struct kube_options){.token = d->token, .version = KUBE_VERSION});
-    d->cluster = cluster_new(d->kube, &(struct cluster_options){.speed = d->args.speed});
+    d->cluster = cluster_new(d->kube, &(struct cluster_options){.speed = d->args.speed,
+                                                                .node_ready = {200, 400},
+                                                                .pod_start = {300, 800}});
     if (!fill(d, e))
         return false;
     if (!tls_self_signed(d->arena, names, ARRAY_LEN(names), world_now_ms(d->world), &d->cert, &key, e))

@@ -65,7 +65,7 @@ static void begin(struct demo_pods *p, const struct object *pod)
     struct err e;
 
     *r = (struct pod_replica){.owner = p, .pod = copy(pod->name), .uid = copy(pod->uid)};
-    r->replica = demo_replica_new(&(struct demo_replica_setup){.world = p->world,
+    r->replica = demo_replica_new(&(struct demo_replica_setup){.loop = p->world,
                                                                .env = p->s.env,
                                                                .server = p->s.server,
                                                                .token = p->s.token,
@@ -124,10 +124,12 @@ static void tend(struct demo_pods *p)
             r->stopping = true;
             demo_replica_stop(r->replica);
         }
-        if (leaves && (!r->replica || demo_replica_ended(r->replica)))
+        if (leaves && (!r->replica || (demo_replica_ended(r->replica) && demo_replica_bury(r->replica)))) {
+            r->replica = NULL;
             drop(r);
-        else
+        } else {
             p->replicas.v[n++] = r;
+        }
     }
     p->replicas.n = n;
 }

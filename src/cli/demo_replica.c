@@ -6,9 +6,11 @@
 #include "cli/cli.h"
 #include "control/autoscaler.h"
 #include "model/sym.h"
+#include "net/loop.h"
 
 struct demo_replica {
     struct demo_replica_setup s;
+    struct world *world; /* a process in the demo's loop */
     struct arena *arena;
     struct syms *syms;
     struct options options;
@@ -44,26 +46,27 @@ struct demo_replica *demo_replica_new(const struct demo_replica_setup *s, struct
     char *argv[] = {(char *)(uintptr_t) "controller", NULL};
 
     r->s = *s;
+    r->world = loop_process(s->loop);
     r->arena = arena_new(0);
     r->syms = syms_new();
     r->config = kube_config_fixed(s->server, s->token, s->ca_pem);
     if (!options_parse(&r->options, r->arena, r->syms, 1, argv, pod_env, e))
         goto fail;
-    r->log = log_new(r->options.log_level, &(struct log_sink){s->ctx, s->on_line}, wall_clock, s->world);
-    r->op = autoscaler_new(&(struct autoscaler_setup){.world = s->world,
-                                                  .config = r->config,
-                                                  .options = &r->options,
-                                                  .syms = r->syms,
-                                                  .log = r->log,
-                                                  .cloud = s->env->providers[0].make,
-                                                  .identity = arena_strdup(r->arena, s->pod),
-                                                  .on_end = on_end,
-                                                  .ctx = r},
-                         e);
+    r->log = log_new(r->options.log_level, &(struct log_sink){s->ctx, s->on_line}, wall_clock, r->world);
+    r->op = autoscaler_new(&(struct autoscaler_setup){.world = r->world,
+                                                      .config = r->config,
+                                                      .options = &r->options,
+                                                      .syms = r->syms,
+                                                      .log = r->log,
+                                                      .cloud = s->env->providers[0].make,
+                                                      .identity = arena_strdup(r->arena, s->pod),
+                                                      .on_end = on_end,
+                                                      .ctx = r},
+                           e);
     if (r->op)
         return r;
 fail:
-    demo_replica_free(r);
+    (void)demo_replica_bury(r); /* nothing has been started in it */
     return NULL;
 }
 
@@ -82,14 +85,28 @@ bool demo_replica_leads(const struct demo_replica *r)
     return autoscaler_leads(r->op);
 }
 
-void demo_replica_free(struct demo_replica *r)
+bool demo_replica_bury(struct demo_replica *r)
 {
     if (!r)
-        return;
+        return true;
+    loop_kill(r->world);
+    if (!loop_unwound(r->world))
+        return false;
     autoscaler_free(r->op);
     log_free(r->log);
     kube_config_free(r->config);
     syms_free(r->syms);
     arena_free(r->arena);
+    loop_reap(r->world);
     free(r);
+    return true;
+}
+
+void demo_replica_free(struct demo_replica *r)
+{
+    if (!r)
+        return;
+    loop_kill(r->world);
+    loop_unwind(r->world);
+    (void)demo_replica_bury(r);
 }

@@ -12,7 +12,7 @@ struct world;
 struct demo_replica;
 
 struct demo_replica_setup {
-    struct world *world;
+    struct world *loop;
     const struct cli_env *env;
     str server; /* "https://127.0.0.1:1234" */
     str token;
@@ -26,4 +26,6 @@ struct demo_replica *demo_replica_new(const struct demo_replica_setup *s, struct
 void demo_replica_stop(struct demo_replica *r); /* as SIGTERM does */
 bool demo_replica_ended(const struct demo_replica *r);
 bool demo_replica_leads(const struct demo_replica *r);
-void demo_replica_free(struct demo_replica *r);
+/* Dies if it has not, and is freed once nothing of it is left; until then: false. */
+bool demo_replica_bury(struct demo_replica *r);
+void demo_replica_free(struct demo_replica *r); /* not from inside world_run() */

@@ -169,8 +169,9 @@ static bool set_up(struct autoscaler *o, struct err *e)
     o->c.cloud = o->s.cloud(&o->c, e);
     if (!o->c.cloud)
         return false;
-    o->c.metrics = control_metrics_new(o->metrics, &(struct control_metrics_options){
-                                                       o->c.cloud->node_labels, o->c.cloud->classes, o->c.cloud->n_classes});
+    o->c.metrics =
+        control_metrics_new(o->metrics, &(struct control_metrics_options){o->c.cloud->node_labels, o->c.cloud->classes,
+                                                                          o->c.cloud->n_classes});
     for (; n < MIN(o->c.cloud->n_classes, ARRAY_LEN(classes)); n++)
         classes[n] =
             (struct nodeclass_ref){str_c(o->c.cloud->classes[n].group), str_c(o->c.cloud->classes[n].kind), {0}};

@@ -6,6 +6,7 @@
 #include "control/claims.h"
 #include "control/metrics.h"
 #include "control/write.h"
+#include "k8s/encode.h"
 
 #define GROUP "karpenter.sh"
 #define TERMINATION_FINALIZER "karpenter.sh/termination"
@@ -87,7 +88,6 @@ str error_text(struct arena *a, const char *msg);
 void err_lead(struct err *e, const char *what); /* "what, …": how Karpenter's own errors are put together */
 /* Adds to the errors of the run. */
 void reconcile_fail(struct reconcile *r, const struct err *e);
-struct tree tree_of_resources(struct arena *a, const struct syms *t, const struct reslist *l);
 bool taint_tree_is(const struct tree *taint, str key, str effect);
 
 /* ---- nodeclaim.lifecycle: one pass over one claim ---- */

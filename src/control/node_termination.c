@@ -303,12 +303,15 @@ static bool await_volumes(struct departure *p, struct result *ret)
 
 static bool await_machine(struct departure *p, struct result *ret)
 {
-    const struct nodeclaim *stored = p->has_claim ? store_claim(p->c->store, obj_name(p->claim.obj)) : NULL;
+    struct nodeclaim known = {.provider_id = tree_str(tree_at(p->node.obj, "spec", "providerID", NULL))};
     struct err e;
 
-    if (!stored)
+    if (!p->has_claim)
         return true;
-    const struct nodeclaim *claim = nodeclaim_dup(p->r->arena, stored);
+    known.name = obj_name(p->claim.obj);
+    const struct nodeclaim *stored = store_claim(p->c->store, known.name);
+    /* A claim that cannot be read, or has just gone, may have a machine all the same. */
+    const struct nodeclaim *claim = stored ? nodeclaim_dup(p->r->arena, stored) : &known;
     bool going = p->c->cloud->destroy(p->c->cloud->self, p->r->arena, claim, &e);
     if (!going && e.kind != ERR_NOT_FOUND)
         return fail(p, ret, &e, "ensuring instance termination");

@@ -9,5 +9,4 @@ struct volumes_left {
 };
 
 /* Volumes of pods that stay on the node until its end are not waited for. */
-struct volumes_left volumes_left(struct arena *a, const struct syms *t, struct store *s, str node,
-                                 int64_t now_ms);
+struct volumes_left volumes_left(struct arena *a, const struct syms *t, struct store *s, str node, int64_t now_ms);

@@ -15,6 +15,7 @@ struct watched {
     struct status_watch *s;
     enum object_kind kind;
     const struct api_kind *api;
+    const struct cond_set *set; /* NULL: not ours */
     const struct status_metrics *own;
     const struct status_metrics *any; /* of all kinds together; NULL: not for this one */
     sym extra[MAX_EXTRA];             /* keys of labels whose values the series carry */
@@ -175,6 +176,8 @@ static void compare_conditions(const struct watched *w, const struct store_event
         const char *type = type_of(a, &list->items[i]);
         struct cond old = cond_get(&before, type), new = cond_get(&now, type);
 
+        if (!old.present && ev->kept_was && w->set && conds_has_always(w->set, type))
+            old = (struct cond){.present = true, .status = STR("Unknown"), .since_ms = ev->kept_was->created_ms};
         if (!old.present && !str_is(new.status, "Unknown")) {
             count_transition(w, labels, type, new);
         } else if (old.present && !str_eq(old.status, new.status)) {
@@ -365,8 +368,16 @@ struct status_watch *status_watch_new(struct control *c)
     *s = (struct status_watch){
         .c = c,
         .tmp = arena_new(0),
-        .kinds = {{.kind = OBJ_NODECLAIM, .api = &api_nodeclaims, .own = &m->nodeclaim_status, .any = &m->any_status},
-                  {.kind = OBJ_NODEPOOL, .api = &api_nodepools, .own = &m->nodepool_status, .any = &m->any_status},
+        .kinds = {{.kind = OBJ_NODECLAIM,
+                   .api = &api_nodeclaims,
+                   .set = &conds_nodeclaim,
+                   .own = &m->nodeclaim_status,
+                   .any = &m->any_status},
+                  {.kind = OBJ_NODEPOOL,
+                   .api = &api_nodepools,
+                   .set = &conds_nodepool,
+                   .own = &m->nodepool_status,
+                   .any = &m->any_status},
                   {.kind = OBJ_NODE, .api = &api_nodes, .own = &m->node_status}},
     };
     assert(c->cloud->n_classes + 2 <= MAX_EXTRA);

@@ -64,6 +64,20 @@ bool draft_changed(const struct draft *d)
     return !tree_equal(d->before, d->obj);
 }
 
+/* A write that is not locked must not undo what another controller has written since: of lists, which a merge patch replaces as a
+ * whole, only conditions have several writers. */
+static void keep_others_conditions(struct draft *d, struct tree *patch)
+{
+    struct tree *status = tree_find(patch, STR("status")), *list = status ? tree_find(status, STR("conditions")) : NULL;
+    const struct kept *k = store_kept(d->c->store, d->object_kind, obj_name(d->before));
+
+    if (!list || list->kind != TREE_LIST || !k)
+        return;
+    const struct tree *latest = json_read_own(d->arena, arena_strdup(d->arena, k->text));
+    conds_merge(d->arena, list, tree_at(d->before, "status", "conditions", NULL),
+                tree_at(latest, "status", "conditions", NULL));
+}
+
 static bool send(struct draft *d, const char *sub, const struct tree *patch, struct tree **ret, struct err *e)
 {
     struct api_ref ref = {.kind = d->kind, .name = obj_name(d->before)};
@@ -83,10 +97,15 @@ bool draft_patch(struct draft *d, unsigned flags, struct err *e)
         flags & DRAFT_LOCKED ? merge_diff_locked(d->arena, d->before, d->obj) : merge_diff(d->arena, d->before, d->obj);
     if (!patch)
         return true;
+    if (!(flags & DRAFT_LOCKED))
+        keep_others_conditions(d, patch);
     if (!send(d, flags & DRAFT_STATUS ? "status" : NULL, patch, &now, e))
         return false;
-    if ((flags & DRAFT_BOTH) && !send(d, "status", patch, &now, e))
-        return false;
+    if (flags & DRAFT_BOTH) {
+        keep_others_conditions(d, patch);
+        if (!send(d, "status", patch, &now, e))
+            return false;
+    }
     d->before = now;
     d->obj = tree_copy(d->arena, now);
     return true;

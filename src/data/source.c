@@ -12,9 +12,9 @@
 
 #include "base/arena.h"
 
-static void source_init(struct source *s, const char *name)
+static void source_init(struct source *s, const char *name, size_t cap)
 {
-    *s = (struct source){.fd = -1, .cap = SOURCE_CHUNK};
+    *s = (struct source){.fd = -1, .cap = cap};
     s->name = strdup(name);
     s->buf = xmalloc(s->cap + SOURCE_PAD);
 }
@@ -31,7 +31,7 @@ bool source_open(struct source *s, const char *path, struct err *e)
     bool standard_input = strcmp(path, "-") == 0;
     struct stat st;
 
-    source_init(s, standard_input ? "stdin" : path);
+    source_init(s, standard_input ? "stdin" : path, SOURCE_CHUNK);
     s->fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (s->fd < 0 || fstat(s->fd, &st) != 0) {
         (void)io_error(s, e);
@@ -49,7 +49,7 @@ fail:
 
 void source_open_bytes(struct source *s, const char *name, str bytes)
 {
-    source_init(s, name);
+    source_init(s, name, MIN(MAX(bytes.n, (size_t)1), (size_t)SOURCE_CHUNK)); /* most are small */
     s->memory = bytes;
 }
 
@@ -62,16 +62,19 @@ void source_fini(struct source *s)
     *s = (struct source){.fd = -1};
 }
 
-/* At least half a chunk of room after hi: first by moving the window to the front, then by growing. */
+/* At least half a chunk of room after hi, or for all that is left of the bytes: first by moving the window to the front, then by
+ * growing. */
 static void source_room(struct source *s)
 {
-    if (s->cap - s->hi >= SOURCE_CHUNK / 2)
+    size_t want = s->fd < 0 ? MIN(s->memory.n, (size_t)SOURCE_CHUNK / 2) : SOURCE_CHUNK / 2;
+
+    if (s->cap - s->hi >= want)
         return;
     memmove(s->buf, s->buf + s->lo, source_held(s));
     s->hi -= s->lo;
     s->lo = 0;
-    if (s->cap - s->hi < SOURCE_CHUNK / 2) {
-        s->cap *= 2;
+    if (s->cap - s->hi < want) {
+        s->cap = MAX(s->cap * 2, s->hi + want);
         s->buf = xrealloc(s->buf, s->cap + SOURCE_PAD);
     }
 }

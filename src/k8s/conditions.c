@@ -291,3 +291,52 @@ void conds_round(struct arena *a, struct tree *obj)
             tree_set_str(a, &list->items[i], "lastTransitionTime", time_text(a, ms - (ms % 1000 + 1000) % 1000));
     }
 }
+
+bool conds_has_always(const struct cond_set *s, const char *type)
+{
+    return str_is(str_c(type), ROOT) || is_dependent(s, str_c(type));
+}
+
+/* ---- two writers ---- */
+
+static uint32_t index_of(const struct tree *list, str type)
+{
+    for (uint32_t i = 0; list && list->kind == TREE_LIST && i < list->n; i++)
+        if (str_eq(type_of(&list->items[i]), type))
+            return i;
+    return UINT32_MAX;
+}
+
+static const struct tree *at(const struct tree *list, uint32_t ix)
+{
+    return ix == UINT32_MAX ? NULL : &list->items[ix];
+}
+
+static bool same(const struct tree *a, const struct tree *b)
+{
+    return a && b ? tree_equal(a, b) : a == b;
+}
+
+static void merge_one(struct arena *a, struct tree *list, const struct tree *before, const struct tree *latest,
+                      str type)
+{
+    uint32_t ours_ix = index_of(list, type);
+    const struct tree *ours = at(list, ours_ix), *was = at(before, index_of(before, type)),
+                      *theirs = at(latest, index_of(latest, type));
+
+    if (!same(ours, was) || same(ours, theirs))
+        return; /* we changed it, or they did not */
+    if (ours)
+        tree_remove(list, ours_ix);
+    if (theirs)
+        tree_push(a, list, *tree_copy(a, theirs));
+}
+
+void conds_merge(struct arena *a, struct tree *list, const struct tree *before, const struct tree *latest)
+{
+    for (uint32_t i = 0; before && i < before->n; i++)
+        merge_one(a, list, before, latest, type_of(&before->items[i]));
+    for (uint32_t i = 0; latest && i < latest->n; i++)
+        merge_one(a, list, before, latest, type_of(&latest->items[i]));
+    sort_stable(list->items, list->n, sizeof(*list->items), by_transition, NULL);
+}

@@ -37,6 +37,9 @@ bool cond_is_true(const struct tree *obj, const char *type);
 bool cond_is_false(const struct tree *obj, const char *type);
 bool cond_is_unknown(const struct tree *obj, const char *type); /* or absent */
 
+/* Ready, or what it depends on: there on every object that has been looked at, Unknown until somebody says more. */
+bool conds_has_always(const struct cond_set *s, const char *type);
+
 void conds_init(const struct cond_object *o);
 /* Each says whether anything changed. conds_true(): reason = type, no message. */
 bool conds_set(const struct cond_object *o, const char *type, const char *status, str reason, str message);
@@ -48,3 +51,6 @@ bool conds_clear(const struct cond_object *o, const char *type); /* independent 
 /* Sets it to what it is: a decided condition says that it still holds for the spec as it is now. Absent: nothing. */
 bool conds_refresh(const struct cond_object *o, const char *type);
 void conds_round(struct arena *a, struct tree *obj);
+/* Two have changed the same conditions: `list` is what we made of those of `before`, `latest` what the object has now. Types that
+ * we did not touch become what they are in `latest`. */
+void conds_merge(struct arena *a, struct tree *list, const struct tree *before, const struct tree *latest);

@@ -62,7 +62,7 @@ static void metadata(struct jw *w, const struct tree *t)
 
 static void node_conditions(struct jw *w, const struct tree *list)
 {
-    static const char *const read[] = {"type", "status", "lastTransitionTime", "reason", NULL};
+    static const char *const read[] = {"type", "status", "lastTransitionTime", "reason", "message", NULL};
 
     jw_list(w);
     for (uint32_t i = 0; i < list->n; i++)
@@ -73,7 +73,7 @@ static void node_conditions(struct jw *w, const struct tree *list)
 
 static void node_status(struct jw *w, const struct tree *t)
 {
-    static const char *const read[] = {"capacity", "allocatable", NULL};
+    static const char *const read[] = {"capacity", "allocatable", "phase", NULL};
 
     jw_map(w);
     for (uint32_t i = 0; i < t->n; i++) {

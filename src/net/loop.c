@@ -156,7 +156,7 @@ static void loop_run(struct world *w)
 {
     struct loop *l = loop_of(w);
 
-    assert(!l->running);
+    assert(w == &l->w && !l->running);
     l->running = true;
     while (!w->quit)
         turn(l, wait_ms(l));
@@ -278,8 +278,7 @@ struct world *loop_new(void)
 
     (void)signal(SIGPIPE, SIG_IGN);
     raise_file_limit();
-    l->w.ops = &loop_ops;
-    l->w.core = &l->core;
+    l->own = (struct loop_world){.w = {.ops = &loop_ops, .core = &l->core}, .loop = l};
     l->signal = -1;
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     l->event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -292,8 +291,64 @@ struct world *loop_new(void)
     return &l->w;
 }
 
+/* ---- processes ---- */
+
+struct world *loop_process(struct world *loop)
+{
+    struct loop *l = loop_of(loop);
+    struct loop_world *p = xcalloc(1, sizeof(*p));
+
+    *p = (struct loop_world){.w = {.ops = &loop_ops, .core = &l->core}, .loop = l};
+    vec_push(&l->processes, p);
+    return &p->w;
+}
+
+void loop_kill(struct world *process)
+{
+    assert(process != &loop_of(process)->w);
+    world_die(process);
+}
+
+bool loop_unwound(const struct world *process)
+{
+    return process->dead && process->n_fibers == 0 && !process->calls;
+}
+
+void loop_unwind(struct world *process)
+{
+    struct loop *l = loop_of(process);
+
+    assert(process->dead && !l->running);
+    for (uint32_t n = 0; !loop_unwound(process); n++) {
+        fibers_unwinding(process, n);
+        turn(l, 0);
+    }
+}
+
+void loop_reap(struct world *process)
+{
+    struct loop *l = loop_of(process);
+    uint32_t kept = 0;
+
+    assert(loop_unwound(process));
+    for (uint32_t i = 0; i < l->processes.n; i++)
+        if (&l->processes.v[i]->w != process)
+            l->processes.v[kept++] = l->processes.v[i];
+    l->processes.n = kept;
+    free(process);
+}
+
+/* ---- the end ---- */
+
 static void unwind(struct loop *l)
 {
+    while (l->processes.n) {
+        struct world *p = &vec_last(&l->processes)->w;
+
+        loop_kill(p);
+        loop_unwind(p);
+        loop_reap(p);
+    }
     world_die(&l->w);
     for (uint32_t i = l->servers.n; i-- > 0;)
         httpd_close(l->servers.v[i]);
@@ -338,5 +393,6 @@ void loop_free(struct world *w)
     vec_fini(&l->watches);
     vec_fini(&l->signals);
     vec_fini(&l->servers);
+    vec_fini(&l->processes);
     free(l);
 }

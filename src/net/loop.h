@@ -11,6 +11,15 @@ struct world *loop_new(void);
 void loop_free(struct world *w);
 bool loop_is(const struct world *w); /* whether it is a real one */
 
+/* A world of its own inside the loop: it shares clock, sockets and turns with it, and can die alone, as a process does. It has no
+ * world_run(). What it was doing unwinds in the turns of the loop after its death; once nothing is left (loop_unwound()) what lived
+ * in it may be freed, and then the world itself. */
+struct world *loop_process(struct world *loop);
+void loop_kill(struct world *process);
+bool loop_unwound(const struct world *process);
+void loop_unwind(struct world *process); /* lets it come to that here; not from inside world_run() */
+void loop_reap(struct world *process);
+
 /* Called from world_run() when one of the signals arrives. SIGPIPE is ignored from loop_new() on. */
 void loop_on_signal(struct world *w, int signo, void (*fn)(void *ctx, int signo), void *ctx);
 

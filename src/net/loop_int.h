@@ -23,8 +23,17 @@ struct loop_signal {
 
 struct loop_letter;
 
-struct loop {
+/* The loop's own world, and those of its processes. */
+struct loop_world {
     struct world w;
+    struct loop *loop;
+};
+
+struct loop {
+    union {
+        struct loop_world own;
+        struct world w;
+    };
     struct world_core core;
     int epoll, event; /* event: written by loop_post() */
     int signal;       /* signalfd; -1: none yet */
@@ -35,12 +44,13 @@ struct loop {
     VEC(struct loop_signal) signals;
     struct loop_letter *_Atomic mail; /* newest first */
     struct client *client;
+    VEC(struct loop_world *) processes;
     VEC(struct httpd *) servers; /* that listen, or whose exchanges somebody still has */
 };
 
 static inline struct loop *loop_of(struct world *w)
 {
-    return (struct loop *)((char *)w - offsetof(struct loop, w));
+    return ((struct loop_world *)w)->loop;
 }
 
 /* The client side: libcurl on this loop. */

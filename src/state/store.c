@@ -47,7 +47,7 @@ void store_free(struct store *s)
         struct table *t = &s->tables[k];
 
         for (uint32_t i = 0; i < t->all.n; i++)
-            object_free(s, t->all.v[i]);
+            stored_free(s, t->all.v[i]);
         vec_fini(&t->all);
         vec_fini(&t->spare);
         vec_fini(&t->names);
@@ -142,7 +142,7 @@ const struct kept *store_kept(const struct store *s, enum object_kind kind, str 
 
     if (!x)
         return NULL;
-    object_unpack(s, x);
+    stored_unpack(s, x);
     return &x->kept;
 }
 
@@ -232,9 +232,9 @@ static void tell(struct store *s, enum object_kind kind, struct object *was, str
     if (s->subscribers.n == 0)
         return;
     if (was && text)
-        object_unpack(s, was);
+        stored_unpack(s, was);
     if (is && text)
-        object_unpack(s, is);
+        stored_unpack(s, is);
     store_tell(s, &(struct store_event){
                       .kind = kind,
                       .change = !was ? STORE_ADDED
@@ -316,7 +316,7 @@ static void remove_object(struct store *s, enum object_kind kind, struct object 
     follow(s, kind, x, NULL);
     vec_push(&t->spare, x->number);
     tell(s, kind, x, NULL);
-    object_free(s, x);
+    stored_free(s, x);
 }
 
 static void add_object(struct store *s, enum object_kind kind, struct object *x)
@@ -345,7 +345,7 @@ static void replace_object(struct store *s, enum object_kind kind, struct object
     t->listed_anew = t->changed = true;
     follow(s, kind, was, is);
     tell(s, kind, was, is);
-    object_free(s, was);
+    stored_free(s, was);
 }
 
 static void put(struct store *s, const struct store_object *o)
@@ -367,7 +367,7 @@ static void put(struct store *s, const struct store_object *o)
             remove_object(s, o->kind, was);
         return;
     }
-    struct object *is = object_new(s, o);
+    struct object *is = stored_new(s, o);
     hold_spec(s, o->kind, is); /* before the object that it replaces, perhaps the only other user, lets go */
     if (was && !str_eq(was->kept.uid, is->kept.uid)) {
         remove_object(s, o->kind, was);

@@ -138,9 +138,9 @@ struct store {
 /* --- tables ---------------------------------------------------------------------------------------------------------- */
 
 /* New objects, with their text packed, and what becomes of them. */
-struct object *object_new(struct store *s, const struct store_object *o);
-void object_free(struct store *s, struct object *x);
-void object_unpack(const struct store *s, struct object *x);
+struct object *stored_new(struct store *s, const struct store_object *o);
+void stored_free(struct store *s, struct object *x);
+void stored_unpack(const struct store *s, struct object *x);
 void reference_drop(struct reference *r);
 struct object *table_find(const struct store *s, enum object_kind kind, str ns, str name); /* NULL */
 bool kind_is_stored(enum object_kind kind);                                                /* in a table */

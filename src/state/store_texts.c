@@ -55,7 +55,7 @@ static str put_text(char **p, str s)
     return (str){at, s.n};
 }
 
-struct object *object_new(struct store *s, const struct store_object *o)
+struct object *stored_new(struct store *s, const struct store_object *o)
 {
     const struct object_meta *m = o->meta;
     struct reference *like = pack_text(s, o->kind, o->text);
@@ -91,7 +91,7 @@ static void let_go(struct object **place)
     *place = NULL;
 }
 
-void object_unpack(const struct store *s, struct object *x)
+void stored_unpack(const struct store *s, struct object *x)
 {
     struct unpacked *u = s->unpacked;
 
@@ -106,7 +106,7 @@ void object_unpack(const struct store *s, struct object *x)
     u->next = (u->next + 1) % MAX_UNPACKED;
 }
 
-void object_free(struct store *s, struct object *x)
+void stored_free(struct store *s, struct object *x)
 {
     if (!x)
         return;

@@ -178,6 +178,11 @@ void far_patch(struct far *f, const char *plural, const char *name, const char *
     lab_patch(impl(f)->lab, plural, name, patch);
 }
 
+void far_patch_status(struct far *f, const char *plural, const char *name, const char *patch)
+{
+    lab_patch_status(impl(f)->lab, plural, name, patch);
+}
+
 void far_delete(struct far *f, const char *plural, const char *name)
 {
     lab_delete(impl(f)->lab, plural, name);

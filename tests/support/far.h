@@ -29,6 +29,7 @@ void far_do(struct far *f, void (*fn)(void *arg), void *arg);
 void far_apply(struct far *f, const char *yaml);
 str far_get(struct far *f, const char *plural, const char *name, const char *path); /* as JSON; "" when absent */
 void far_patch(struct far *f, const char *plural, const char *name, const char *patch);
+void far_patch_status(struct far *f, const char *plural, const char *name, const char *patch);
 void far_delete(struct far *f, const char *plural, const char *name);
 uint32_t far_count(struct far *f, const char *plural, const char *prefix);
 str far_condition(struct far *f, const char *plural, const char *name, const char *type);

@@ -92,17 +92,27 @@ str lab_get(struct lab *l, const char *plural, const char *name, const char *pat
     return server_field(l->s, find(l, plural, name), path);
 }
 
-void lab_patch(struct lab *l, const char *plural, const char *name, const char *patch)
+static void patch_part(struct lab *l, const char *plural, const char *name, const char *sub, const char *patch)
 {
     const struct object *o = find(l, plural, name);
     const struct write_options w = {.user = STR("tester")};
     const struct object *ret = NULL;
 
     check_true(name, o != NULL);
-    bool ok = kube_patch(l->s->k, l->a, o->kind, o->ns, o->name, NULL, PATCH_MERGE, server_tree(l->s, patch), false, &w,
+    bool ok = kube_patch(l->s->k, l->a, o->kind, o->ns, o->name, sub, PATCH_MERGE, server_tree(l->s, patch), false, &w,
                          &ret, NULL, &l->s->st);
     if (!ok)
         check_str(patch, server_refusal(l->s), "");
+}
+
+void lab_patch(struct lab *l, const char *plural, const char *name, const char *patch)
+{
+    patch_part(l, plural, name, NULL, patch);
+}
+
+void lab_patch_status(struct lab *l, const char *plural, const char *name, const char *patch)
+{
+    patch_part(l, plural, name, "status", patch);
 }
 
 void lab_delete(struct lab *l, const char *plural, const char *name)

@@ -27,6 +27,7 @@ void lab_nodes(struct lab *l, uint32_t n);
 /* A member of an object ("status.phase", see server_field()); names of other namespaces are "ns/name". */
 str lab_get(struct lab *l, const char *plural, const char *name, const char *path);
 void lab_patch(struct lab *l, const char *plural, const char *name, const char *patch); /* a merge patch */
+void lab_patch_status(struct lab *l, const char *plural, const char *name, const char *patch);
 void lab_delete(struct lab *l, const char *plural, const char *name);
 /* Pods of a namespace whose name starts with a prefix, one line each, sorted: "NAME PHASE NODE". */
 str lab_pods(struct lab *l, const char *prefix);

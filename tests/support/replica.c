@@ -60,15 +60,15 @@ struct replica *replica_new(struct world *w, const char *server, const char *ide
     r->config = kube_config_fixed(str_c(server), STR(""), NULL);
     r->log = log_new(r->o.log_level, &(struct log_sink){log, keep_line}, clock_of, w);
     r->op = autoscaler_new(&(struct autoscaler_setup){.world = w,
-                                                  .config = r->config,
-                                                  .options = &r->o,
-                                                  .syms = r->t,
-                                                  .log = r->log,
-                                                  .cloud = provider_kwok,
-                                                  .identity = str_c(identity),
-                                                  .on_end = on_end,
-                                                  .ctx = r},
-                         &e);
+                                                      .config = r->config,
+                                                      .options = &r->o,
+                                                      .syms = r->t,
+                                                      .log = r->log,
+                                                      .cloud = provider_kwok,
+                                                      .identity = str_c(identity),
+                                                      .on_end = on_end,
+                                                      .ctx = r},
+                           &e);
     check_ok("autoscaler", r->op != NULL, &e);
     return r;
 }

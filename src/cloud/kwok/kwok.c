@@ -143,6 +143,8 @@ static bool kwok_create(void *self, struct arena *a, struct syms *t, const struc
     struct kwok_choice x;
 
     assert(t == k->o.syms);
+    if (!kwok_choose(&k->types, t, c, &x, e))
+        return false;
     if (!class)
         return err_set(e, ERR_CAPACITY,
                        "resolving node class from nodeclaim, " STR_FMT "." STR_FMT " \"" STR_FMT "\" not found",
@@ -158,8 +160,6 @@ static bool kwok_create(void *self, struct arena *a, struct syms *t, const struc
         *ret = kwok_machine_of(a, t, there);
         return true;
     }
-    if (!kwok_choose(&k->types, t, c, &x, e))
-        return false;
     *ret = kwok_machine(a, t, c, &x);
     if (!birth_find(k, name))
         birth_begin(k, ret, class->registration_delay_ns);

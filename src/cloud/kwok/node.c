@@ -1,6 +1,7 @@
 #include "cloud/kwok/node.h"
 
 #include "data/edit.h"
+#include "k8s/encode.h"
 #include "model/req.h"
 
 /* ---- which machine ---- */
@@ -212,20 +213,6 @@ static struct tree map_of(struct arena *a, const struct annotation *v, uint32_t 
     return *map;
 }
 
-static struct tree resources_of(struct arena *a, const struct syms *t, const struct reslist *l)
-{
-    struct tree *map = tree_new_map(a);
-    struct sb b = {0};
-
-    for (uint32_t i = 0; i < l->n; i++) {
-        sb_reset(&b);
-        quantity_print(&b, l->q[i].name, l->q[i].v, l->q[i].binary);
-        *tree_put(a, map, sym_str(t, l->q[i].name)) = tree_of_str(sb_dup(&b, a));
-    }
-    sb_fini(&b);
-    return *map;
-}
-
 /* What a client in Go sends although it is empty. */
 static void put_empty_parts(struct arena *a, struct tree *status)
 {
@@ -264,8 +251,8 @@ struct tree *kwok_node(struct arena *a, const struct syms *t, const struct machi
     tree_push(a, tree_sublist(a, spec, "taints"), *taint);
 
     struct tree *status = tree_sub(a, node, "status");
-    tree_set(a, status, "capacity", resources_of(a, t, &m->capacity));
-    tree_set(a, status, "allocatable", resources_of(a, t, &m->allocatable));
+    tree_set(a, status, "capacity", tree_of_resources(a, t, &m->capacity));
+    tree_set(a, status, "allocatable", tree_of_resources(a, t, &m->allocatable));
     tree_set_str(a, status, "phase", STR("Pending"));
     put_empty_parts(a, status);
     return node;

@@ -74,6 +74,8 @@ const struct object *kube_by_uid(struct kube *k, str uid);
 /* In order of namespace and name; ns empty: all. fn must not write. */
 void kube_each(struct kube *k, const struct kind *kind, str ns, void (*fn)(void *ctx, const struct object *o),
                void *ctx);
+/* Of all kinds, whatever names this uid as an owner, in the order in which it came. */
+void kube_each_owned(struct kube *k, str uid, void (*fn)(void *ctx, const struct object *o), void *ctx);
 uint32_t kube_count(const struct kube *k, const struct kind *kind);
 
 /* The object as a tree in the arena, to be edited at will. */
@@ -83,6 +85,9 @@ struct tree *kube_tree(struct arena *a, const struct object *o);
 bool object_same_but_status(const struct object *x, const struct object *y);
 /* A member of the object alone ("metadata", "spec", "status"), likewise; NULL when absent. */
 struct tree *kube_part(struct arena *a, const struct object *o, const char *name);
+
+/* Of a member those members that are named (NULL-terminated), likewise; keys without escapes. */
+struct tree *kube_members(struct arena *a, const struct object *o, const char *part, const char *const *names);
 
 /* Writes. `obj` is given up: it is edited on the way. metadata.resourceVersion, where there is one, must be current. ret may be
  * NULL; what it gets is borrowed. A write that changes nothing makes no revision. */

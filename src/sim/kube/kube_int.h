@@ -75,8 +75,11 @@ struct owner_link {
     struct owner_link *next, *prev;
 };
 
+/* Its names are copied behind it: who looks for something touches entries, and no texts. */
 struct entry {
     const struct object *now;
+    const struct kind *kind;
+    str ns, name, uid;
     struct owner_link *links; /* one for each of now->owners */
     uint32_t n_links;
 };

@@ -2,6 +2,7 @@
  * revisions here; parts of a revision are found in its text without reading the rest. */
 #include <stdlib.h>
 
+#include "data/edit.h"
 #include "data/json_own.h"
 #include "sim/kube/kube_int.h"
 
@@ -164,6 +165,27 @@ struct tree *kube_part(struct arena *a, const struct object *o, const char *name
     str text = part_from(o, str_c(name));
 
     return text.n ? json_read_own_first(a, arena_strdup(a, text)) : NULL;
+}
+
+/* Names are few: they are compared one by one. */
+static bool is_one_of(str key, const char *const *names)
+{
+    while (*names && !str_is(key, *names))
+        names++;
+    return *names != NULL;
+}
+
+struct tree *kube_members(struct arena *a, const struct object *o, const char *part, const char *const *names)
+{
+    str rest = part_from(o, str_c(part)), key, value;
+    struct tree *t = tree_new_map(a);
+
+    while (key_next(&rest, &key)) {
+        skip_value(&rest, &value);
+        if (is_one_of(key, names))
+            *tree_put(a, t, arena_strdup(a, key)) = *json_read_own(a, arena_strdup(a, value));
+    }
+    return t;
 }
 
 str object_field(const struct object *o, const char *name)

@@ -19,15 +19,15 @@ static uint64_t place_hash(const struct kind *kind, str ns, str name)
 
 static bool entry_is_at(const void *entry, const void *place)
 {
-    const struct object *o = ((const struct entry *)entry)->now;
+    const struct entry *e = entry;
     const struct place *p = place;
 
-    return o->kind == p->kind && str_eq(o->name, p->name) && str_eq(o->ns, p->ns);
+    return e->kind == p->kind && str_eq(e->name, p->name) && str_eq(e->ns, p->ns);
 }
 
 static bool entry_has_uid(const void *entry, const void *uid)
 {
-    return str_eq(((const struct entry *)entry)->now->uid, *(const str *)uid);
+    return str_eq(((const struct entry *)entry)->uid, *(const str *)uid);
 }
 
 struct entry *store_find(const struct kube *k, const struct kind *kind, str ns, str name)
@@ -51,11 +51,11 @@ void store_init(struct kube *k)
 
 /* ---- order ---- */
 
-static int compare(const struct object *o, str ns, str name)
+static int compare(const struct entry *e, str ns, str name)
 {
-    int c = str_cmp(o->ns, ns);
+    int c = str_cmp(e->ns, ns);
 
-    return c ? c : str_cmp(o->name, name);
+    return c ? c : str_cmp(e->name, name);
 }
 
 /* The first place whose object does not come before ns/name. A chunk is never empty. */
@@ -67,7 +67,7 @@ static struct cursor seek(const struct table *t, str ns, str name)
         uint32_t mid = (lo + hi) / 2;
         const struct chunk *c = t->chunks.v[mid];
 
-        if (compare(c->v[c->n - 1]->now, ns, name) < 0)
+        if (compare(c->v[c->n - 1], ns, name) < 0)
             lo = mid + 1;
         else
             hi = mid;
@@ -80,7 +80,7 @@ static struct cursor seek(const struct table *t, str ns, str name)
     while (from < to) {
         uint32_t mid = (from + to) / 2;
 
-        if (compare(c->v[mid]->now, ns, name) < 0)
+        if (compare(c->v[mid], ns, name) < 0)
             from = mid + 1;
         else
             to = mid;
@@ -111,7 +111,7 @@ static void chunk_split(struct table *t, uint32_t at)
 
 static void table_insert(struct table *t, struct entry *e)
 {
-    struct cursor at = seek(t, e->now->ns, e->now->name);
+    struct cursor at = seek(t, e->ns, e->name);
 
     if (t->chunks.n == 0)
         chunk_insert(t, 0);
@@ -136,7 +136,7 @@ static void table_insert(struct table *t, struct entry *e)
 
 static void table_remove(struct table *t, const struct entry *e)
 {
-    struct cursor at = seek(t, e->now->ns, e->now->name);
+    struct cursor at = seek(t, e->ns, e->name);
     struct chunk *c = t->chunks.v[at.chunk];
 
     assert(c->v[at.at] == e);
@@ -155,7 +155,7 @@ struct cursor store_from(const struct kube *k, const struct kind *kind, str ns)
     return seek(&k->tables.v[kind->ix], ns, (str){0});
 }
 
-const struct object *cursor_next(struct cursor *c)
+static const struct entry *entry_next(struct cursor *c)
 {
     if (c->chunk < c->table->chunks.n && c->at == c->table->chunks.v[c->chunk]->n) {
         c->chunk++;
@@ -163,12 +163,41 @@ const struct object *cursor_next(struct cursor *c)
     }
     if (c->chunk == c->table->chunks.n)
         return NULL;
-    return c->table->chunks.v[c->chunk]->v[c->at++]->now;
+    return c->table->chunks.v[c->chunk]->v[c->at++];
+}
+
+const struct object *cursor_next(struct cursor *c)
+{
+    const struct entry *e = entry_next(c);
+
+    return e ? e->now : NULL;
 }
 
 /* ---- changes ---- */
 
+<<<<<<< HEAD
 void store_keep(struct kube *k, const struct object *o)
+=======
+static struct entry *entry_new(const struct object *o)
+{
+    struct entry *e = xcalloc(1, sizeof(*e) + o->ns.n + o->name.n + o->uid.n);
+    const str from[] = {o->ns, o->name, o->uid};
+    str *const to[] = {&e->ns, &e->name, &e->uid};
+    char *p = (char *)(e + 1);
+
+    e->now = o;
+    e->kind = o->kind;
+    for (size_t i = 0; i < ARRAY_LEN(from); i++) {
+        if (from[i].n)
+            memcpy(p, from[i].p, from[i].n);
+        *to[i] = (str){p, from[i].n};
+        p += from[i].n;
+    }
+    return e;
+}
+
+void store_put(struct kube *k, const struct object *o)
+>>>>>>> wt-day
 {
     struct entry *e = store_find(k, o->kind, o->ns, o->name);
 
@@ -180,8 +209,7 @@ void store_keep(struct kube *k, const struct object *o)
         object_unref(old);
         return;
     }
-    e = xcalloc(1, sizeof(*e));
-    e->now = o;
+    e = entry_new(o);
     owners_set(k, e, o);
     lookup_add(&k->by_name, place_hash(o->kind, o->ns, o->name), e);
     lookup_add(&k->by_uid, hash_bytes(o->uid.p, o->uid.n, 0), e);
@@ -197,11 +225,9 @@ static void entry_free(struct kube *k, struct entry *e)
 
 void store_drop(struct kube *k, struct entry *e)
 {
-    const struct object *o = e->now;
-
-    table_remove(&k->tables.v[o->kind->ix], e);
-    lookup_remove(&k->by_name, place_hash(o->kind, o->ns, o->name), e);
-    lookup_remove(&k->by_uid, hash_bytes(o->uid.p, o->uid.n, 0), e);
+    table_remove(&k->tables.v[e->kind->ix], e);
+    lookup_remove(&k->by_name, place_hash(e->kind, e->ns, e->name), e);
+    lookup_remove(&k->by_uid, hash_bytes(e->uid.p, e->uid.n, 0), e);
     entry_free(k, e);
 }
 
@@ -244,10 +270,15 @@ void kube_each(struct kube *k, const struct kind *kind, str ns, void (*fn)(void 
                void *ctx)
 {
     struct cursor c = store_from(k, kind, ns);
-    const struct object *o;
+    const struct entry *e;
 
-    while ((o = cursor_next(&c)) && (ns.n == 0 || str_eq(o->ns, ns)))
-        fn(ctx, o);
+    while ((e = entry_next(&c)) && (ns.n == 0 || str_eq(e->ns, ns)))
+        fn(ctx, e->now);
+}
+
+void kube_each_owned(struct kube *k, str uid, void (*fn)(void *ctx, const struct object *o), void *ctx)
+{
+    owners_each(k, uid, fn, ctx);
 }
 
 uint32_t kube_count(const struct kube *k, const struct kind *kind)

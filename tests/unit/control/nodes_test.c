@@ -2,155 +2,19 @@
 #include "control/nodes.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "control/node_int.h"
-#include "data/edit.h"
 #include "support/check.h"
-#include "support/claim_lab.h"
-#include "support/trees.h"
-
-struct node_lab {
-    struct claim_lab *l;
-    struct far *f;
-    struct nodes *nodes;
-};
-
-static int setup(void **state)
-{
-    struct node_lab *x = xcalloc(1, sizeof(*x));
-    void *lab;
-
-    (void)claim_lab_setup(&lab);
-    x->l = lab;
-    x->f = x->l->far;
-    x->nodes = nodes_new(&x->l->c);
-    *state = x;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct node_lab *x = *state;
-    void *lab = x->l;
-
-    (void)claim_lab_teardown(&lab);
-    nodes_free(x->nodes);
-    free(x);
-    return 0;
-}
-
-/* A claim and its Node, ready and registered. */
-static void node_up(struct node_lab *x, const char *name, const char *spec)
-{
-    char text[1200];
-
-    snprintf(
-        text, sizeof(text),
-        "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: %s, labels: {karpenter.sh/nodepool: default, "
-        "karpenter.kwok.sh/kwoknodeclass: default}}\nspec: {nodeClassRef: {group: karpenter.kwok.sh, kind: "
-        "KWOKNodeClass, name: default}, expireAfter: Never, requirements: [{key: node.kubernetes.io/instance-type, "
-        "operator: In, values: [c-4x-amd64-linux]}]%s%s}\n",
-        name, spec[0] ? ", " : "", spec);
-    far_apply(x->f, text);
-    far_run(x->f, 1);
-    claim_lab_join(x->l, name);
-    far_run(x->f, 4);
-    check_str(name, claim_lab_cond(x->l, name, "Initialized"), "True Initialized");
-}
-
-static void pod_on(struct node_lab *x, const char *name, const char *node, const char *meta, const char *spec)
-{
-    char text[1200];
-
-    snprintf(text, sizeof(text),
-             "apiVersion: v1\nkind: Pod\nmetadata: {name: %s%s%s}\nspec: {nodeName: %s, containers: [{name: c, image: "
-             "i}]%s%s}\n",
-             name, meta[0] ? ", " : "", meta, node, spec[0] ? ", " : "", spec);
-    far_apply(x->f, text);
-}
+#include "support/node_lab.h"
 
 static str cond(struct node_lab *x, const char *type)
 {
     return far_condition(x->f, "nodeclaims", "c", type);
 }
 
-/* ---- what was written ---- */
-
-static void print_conditions(struct sb *b, const struct tree *list)
-{
-    for (uint32_t i = 0; i < list->n; i++) {
-        const struct tree *c = &list->items[i];
-
-        sb_printf(b, " " STR_FMT "=" STR_FMT "/" STR_FMT, STR_ARG(tree_str(tree_get(c, "type"))),
-                  STR_ARG(tree_str(tree_get(c, "status"))), STR_ARG(tree_str(tree_get(c, "reason"))));
-    }
-}
-
-/* "PATCH nodeclaims/c/status locked Launched=True/Launched …", or the body as it is with <rv> and <uid> for what differs. */
-static void print_write(struct node_lab *x, struct sb *b, str line)
-{
-    str method, path, rest;
-    struct arena *a = x->f->a;
-
-    (void)str_cut(line, ' ', &method, &rest);
-    (void)str_cut(rest, ' ', &path, &rest);
-    if (str_is(path, "kwoknodeclasses"))
-        return;
-    sb_printf(b, STR_FMT " " STR_FMT, STR_ARG(method), STR_ARG(path));
-    struct tree *t = rest.n ? tree_yaml(a, arena_printf(a, STR_FMT "%c", STR_ARG(rest), 0).p) : tree_new_map(a);
-    struct tree *meta = tree_find(t, STR("metadata")), *rv = meta ? tree_find(meta, STR("resourceVersion")) : NULL;
-    const struct tree *conditions = tree_at(t, "status", "conditions", NULL);
-    if (conditions) {
-        sb_c(b, rv ? " locked" : " unlocked");
-        print_conditions(b, conditions);
-    } else if (t->n) {
-        if (rv)
-            *rv = tree_of_str(STR("<rv>"));
-        struct tree *o = tree_find(t, STR("deleteOptions"));
-        if (o)
-            tree_set_str(a, tree_sub(a, o, "preconditions"), "uid", STR("<uid>"));
-        sb_printf(b, " " STR_FMT, STR_ARG(tree_text(a, t)));
-    }
-    sb_char(b, '\n');
-}
-
-/* Since the last time. */
-static str writes(struct node_lab *x)
-{
-    str rest = far_writes(x->f), line;
-    struct sb b = {0};
-
-    while (rest.n) {
-        (void)str_cut(rest, '\n', &line, &rest);
-        print_write(x, &b, line);
-    }
-    str text = sb_dup(&b, x->f->a);
-    sb_fini(&b);
-    return text;
-}
-
 static double counter(struct metric *f, const char *a, const char *b)
 {
     return metric_value(f, METRIC_VALS(str_c(a), str_c(b)));
-}
-
-/* What the lines with this message say besides, one line each. */
-static str told(struct node_lab *x, const char *message)
-{
-    str rest = sb_view(&x->l->log), line, field = arena_printf(x->f->a, "\"message\":\"%s\"", message);
-    struct sb b = {0};
-
-    while (rest.n) {
-        (void)str_cut(rest, '\n', &line, &rest);
-        const char *id = str_contains(line, field) ? memmem(line.p, line.n, "\"reconcileID\":", 14) : NULL;
-        if (id)
-            sb_printf(&b, "%s" STR_FMT, b.n ? "\n" : "",
-                      STR_ARG(((str){id + 53, line.n - (size_t)(id + 53 - line.p)})));
-    }
-    str text = sb_dup(&b, x->f->a);
-    sb_fini(&b);
-    return text;
 }
 
 #define M(x) ((x)->l->c.metrics)
@@ -173,39 +37,39 @@ static void a_claim_is_deleted(void **state)
 {
     struct node_lab *x = *state;
 
-    node_up(x, "c", "");
-    pod_on(x, "a", "c", "", "");
-    pod_on(x, "b", "c", "", "");
+    node_lab_up(x, "c", "");
+    node_lab_pod(x, "a", "c", "", "");
+    node_lab_pod(x, "b", "c", "", "");
     far_run(x->f, 5);
-    (void)writes(x);
+    (void)node_lab_writes(x);
     fakecloud_linger(x->l->cloud, 3000000);
     far_delete(x->f, "nodeclaims", "c");
     far_run(x->f, 1);
-    check_str("steps 1 to 3", writes(x),
+    check_str("steps 1 to 3", node_lab_writes(x),
               "DELETE nodes/c" NO_OPTIONS TAINTED "PATCH nodeclaims/c/status locked " UP
               "Drained=Unknown/Draining Ready=True/Ready\n" EVICT("a") EVICT("b"));
     check_str("says so", far_events(x->f, "FailedDraining", "c"),
               "Failed to drain node, 2 pods are waiting to be evicted");
     check_str("on the pods", far_events(x->f, "Evicted", "a"), "Evicted pod: Forceful Termination");
     far_run(x->f, 3.5);
-    check_str("not before five seconds are over", writes(x), "");
+    check_str("not before five seconds are over", node_lab_writes(x), "");
     check_str("though empty", cond(x, "Drained"), "Unknown Draining: Draining");
     far_run(x->f, 1);
-    check_str("steps 4 to 6", writes(x),
+    check_str("steps 4 to 6", node_lab_writes(x),
               "PATCH nodeclaims/c/status locked " UP "Drained=True/Drained VolumesDetached=True/VolumesDetached "
               "InstanceTerminating=True/InstanceTerminating Ready=True/Ready\n");
     far_run(x->f, 4);
-    check_str("the machine is asked for every five seconds", writes(x), "");
+    check_str("the machine is asked for every five seconds", node_lab_writes(x), "");
     far_run(x->f, 2);
-    check_str("steps 7 and 8", writes(x), RELEASED FORGOTTEN);
+    check_str("steps 7 and 8", node_lab_writes(x), RELEASED FORGOTTEN);
     check_u64("no node", far_count(x->f, "nodes", ""), 0);
     check_u64("no claim", far_count(x->f, "nodeclaims", ""), 0);
     check_str(
-        "told", told(x, "tainted node"),
+        "told", node_lab_told(x, "tainted node"),
         "\"NodeClaim\":{\"name\":\"c\"},\"taint.Key\":\"karpenter.sh/disrupted\",\"taint.Value\":\"\",\"taint.Effect\":"
         "\"NoSchedule\"}");
-    check_str("told", told(x, "deleted node"), "\"NodeClaim\":{\"name\":\"c\"}}");
-    check_str("no errors", told(x, "Reconciler error"), "");
+    check_str("told", node_lab_told(x, "deleted node"), "\"NodeClaim\":{\"name\":\"c\"}}");
+    check_str("no errors", node_lab_told(x, "Reconciler error"), "");
 
     /* TE-17 */
     check_double("terminated", counter(M(x)->nodes_terminated_total, "default", "test-zone-a"), 1);
@@ -221,18 +85,18 @@ static void a_node_is_deleted(void **state)
 {
     struct node_lab *x = *state;
 
-    node_up(x, "c", "");
-    pod_on(x, "slow", "c", "", "terminationGracePeriodSeconds: 5");
+    node_lab_up(x, "c", "");
+    node_lab_pod(x, "slow", "c", "", "terminationGracePeriodSeconds: 5");
     far_run(x->f, 3);
-    (void)writes(x);
+    (void)node_lab_writes(x);
     far_delete(x->f, "nodes", "c");
     far_run(x->f, 0.05);
-    str w = writes(x);
+    str w = node_lab_writes(x);
     check_true("its claim goes too", str_starts(w, STR("DELETE nodeclaims/c" NO_OPTIONS TAINTED)));
     check_true("and its pod", str_contains(w, STR(EVICT("slow"))));
     far_run(x->f, 8);
     check_u64("gone", far_count(x->f, "nodes", "") + far_count(x->f, "nodeclaims", ""), 0);
-    check_str("no errors", told(x, "Reconciler error"), "");
+    check_str("no errors", node_lab_told(x, "Reconciler error"), "");
 }
 
 /* Golden trace 16.4, and scenario 009: a pod that must not be disturbed, with a minute of grace on a node with five. */
@@ -240,17 +104,18 @@ static void a_deadline(void **state)
 {
     struct node_lab *x = *state;
 
-    node_up(x, "c", "terminationGracePeriod: 300s");
-    pod_on(x, "kept", "c", "annotations: {karpenter.sh/do-not-disrupt: 'true'}", "terminationGracePeriodSeconds: 60");
+    node_lab_up(x, "c", "terminationGracePeriod: 300s");
+    node_lab_pod(x, "kept", "c", "annotations: {karpenter.sh/do-not-disrupt: 'true'}",
+                 "terminationGracePeriodSeconds: 60");
     far_run(x->f, 3);
     far_delete(x->f, "nodeclaims", "c");
     far_run(x->f, 1);
-    (void)writes(x);
+    (void)node_lab_writes(x);
     far_run(x->f, 235);
-    check_str("left alone for four minutes", writes(x), "");
+    check_str("left alone for four minutes", node_lab_writes(x), "");
     check_u64("never queued", evictions_count(x->nodes->evictions), 0);
     far_run(x->f, 6);
-    str w = writes(x);
+    str w = node_lab_writes(x);
     check_true(
         "then deleted with what is left",
         str_contains(w, STR("DELETE namespaces/default/pods/kept {\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
@@ -265,12 +130,12 @@ static void a_deadline(void **state)
                                 "do-not-disrupt annotation.")));
     check_true("before", str_starts(far_events(x->f, "TerminationGracePeriodExpiring", "c"),
                                     STR("All pods will be deleted by 20")));
-    check_true("log", str_starts(told(x, "deleting pod"),
+    check_true("log", str_starts(node_lab_told(x, "deleting pod"),
                                  STR("\"NodeClaim\":{\"name\":\"c\"},\"namespace\":\"default\",\"name\":"
                                      "\"kept\",\"pod.terminationGracePeriodSeconds\":60,"
                                      "\"delete.gracePeriodSeconds\":59,"
                                      "\"nodeclaim.terminationTime\":\"20")));
-    check_str("no errors", told(x, "Reconciler error"), "");
+    check_str("no errors", node_lab_told(x, "Reconciler error"), "");
     far_run(x->f, 3);
     check_u64("gone", far_count(x->f, "nodes", "") + far_count(x->f, "nodeclaims", ""), 0);
     check_double("such pods are not counted", counter(M(x)->pods_drained_total, "Forceful Termination", ""), 0);
@@ -283,13 +148,13 @@ static void a_budget(void **state)
 
     far_apply(x->f, "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b}\nspec: {minAvailable: 1, "
                     "selector: {matchLabels: {app: x}}}\n");
-    node_up(x, "c", "");
-    pod_on(x, "a", "c", "labels: {app: x}", "");
+    node_lab_up(x, "c", "");
+    node_lab_pod(x, "a", "c", "labels: {app: x}", "");
     far_run(x->f, 3);
-    (void)writes(x);
+    (void)node_lab_writes(x);
     far_delete(x->f, "nodeclaims", "c");
     far_run(x->f, 0.75);
-    (void)writes(x);
+    (void)node_lab_writes(x);
     check_double("at 0, 100, 300, 700 ms", counter(M(x)->pods_eviction_requests_total, "429", ""), 4);
     far_run(x->f, 12.2);
     check_double("1.5, 3.1, 6.3, 12.7 s", counter(M(x)->pods_eviction_requests_total, "429", ""), 8);
@@ -316,13 +181,13 @@ static void two_budgets(void **state)
               "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b}\nspec: {minAvailable: 0, "
               "selector: {matchLabels: {app: x}}}\n---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: "
               "{name: b2}\nspec: {minAvailable: 0, selector: {matchLabels: {app: x}}}\n");
-    node_up(x, "c", "");
-    pod_on(x, "double", "c", "labels: {app: x}", "");
+    node_lab_up(x, "c", "");
+    node_lab_pod(x, "double", "c", "labels: {app: x}", "");
     far_run(x->f, 3);
     far_delete(x->f, "nodeclaims", "c");
     far_run(x->f, 2);
     check_double("at 0, 100, 300, 700, 1500 ms", counter(M(x)->pods_eviction_requests_total, "500", ""), 5);
-    check_str("no error", told(x, "Reconciler error"), "");
+    check_str("no error", node_lab_told(x, "Reconciler error"), "");
     far_delete(x->f, "poddisruptionbudgets", "b2");
     far_run(x->f, 10);
     check_u64("let go", far_count(x->f, "nodes", "") + far_count(x->f, "nodeclaims", ""), 0);
@@ -333,18 +198,18 @@ static void groups(void **state)
 {
     struct node_lab *x = *state;
 
-    node_up(x, "c", "");
-    pod_on(x, "last", "c", "", "priorityClassName: system-node-critical");
-    pod_on(x, "first", "c", "", "");
-    pod_on(x, "tolerant", "c", "", "tolerations: [{operator: Exists}]");
+    node_lab_up(x, "c", "");
+    node_lab_pod(x, "last", "c", "", "priorityClassName: system-node-critical");
+    node_lab_pod(x, "first", "c", "", "");
+    node_lab_pod(x, "tolerant", "c", "", "tolerations: [{operator: Exists}]");
     far_run(x->f, 3);
-    (void)writes(x);
+    (void)node_lab_writes(x);
     far_delete(x->f, "nodeclaims", "c");
     far_run(x->f, 0.1);
-    str w = writes(x);
+    str w = node_lab_writes(x);
     check_true("first", str_contains(w, STR(EVICT("first"))) && !str_contains(w, STR(EVICT("last"))));
     far_run(x->f, 2);
-    check_true("last", str_starts(writes(x), STR(EVICT("last"))));
+    check_true("last", str_starts(node_lab_writes(x), STR(EVICT("last"))));
     far_run(x->f, 4);
     check_u64("gone", far_count(x->f, "nodes", "") + far_count(x->f, "nodeclaims", ""), 0);
     check_double("tolerant pods are not evicted", counter(M(x)->pods_drained_total, "Forceful Termination", ""), 2);
@@ -364,7 +229,7 @@ static void loner(struct node_lab *x, const char *finalizer, const char *labels)
     snprintf(text, sizeof(text), LONER, finalizer, labels);
     far_apply(x->f, text);
     far_run(x->f, 3);
-    (void)writes(x);
+    (void)node_lab_writes(x);
 }
 
 /* TE-1: emptied all the same, and gone at once when it is. */
@@ -375,17 +240,17 @@ static void without_a_claim(void **state)
     loner(x, "", OURS);
     far_delete(x->f, "nodes", "c");
     far_run(x->f, 0.1);
-    check_str("one pass", writes(x), TAINTED RELEASED);
+    check_str("one pass", node_lab_writes(x), TAINTED RELEASED);
     check_u64("gone", far_count(x->f, "nodes", ""), 0);
 
     loner(x, "", OURS);
-    pod_on(x, "a", "c", "", "");
+    node_lab_pod(x, "a", "c", "", "");
     far_run(x->f, 2);
     far_delete(x->f, "nodes", "c");
     far_run(x->f, 0.1);
-    check_str("with a pod", writes(x), TAINTED EVICT("a"));
+    check_str("with a pod", node_lab_writes(x), TAINTED EVICT("a"));
     far_run(x->f, 2);
-    check_str("is released", writes(x), RELEASED);
+    check_str("is released", node_lab_writes(x), RELEASED);
     check_double("nobody knows why it went (EQ-5)", counter(M(x)->pods_drained_total, "", ""), 1);
 }
 
@@ -396,7 +261,7 @@ static void foreign_nodes(void **state)
     loner(x, "", "");
     far_delete(x->f, "nodes", "c");
     far_run(x->f, 10);
-    check_str("left alone", writes(x), "");
+    check_str("left alone", node_lab_writes(x), "");
     check_u64("there", far_count(x->f, "nodes", ""), 1);
 }
 
@@ -418,16 +283,16 @@ static void a_machine_that_is_gone(void **state)
 {
     struct node_lab *x = *state;
 
-    node_up(x, "c", "");
-    pod_on(x, "a", "c", "", "");
+    node_lab_up(x, "c", "");
+    node_lab_pod(x, "a", "c", "", "");
     far_run(x->f, 3);
-    (void)writes(x);
+    (void)node_lab_writes(x);
     far_node_condition(x->f, "c", "Ready", "False");
     check_true("gone", fakecloud_power_off(x->l->cloud, STR("fake:///1")));
     far_run(x->f, 1);
     far_delete(x->f, "nodes", "c");
     far_run(x->f, 0.1);
-    str w = writes(x);
+    str w = node_lab_writes(x);
     check_true("let go at once", str_contains(w, STR(RELEASED)) && !str_contains(w, STR("eviction")));
 }
 
@@ -435,13 +300,13 @@ static void a_ready_node_is_drained(void **state)
 {
     struct node_lab *x = *state;
 
-    node_up(x, "c", "");
-    pod_on(x, "a", "c", "", "terminationGracePeriodSeconds: 5");
+    node_lab_up(x, "c", "");
+    node_lab_pod(x, "a", "c", "", "terminationGracePeriodSeconds: 5");
     far_run(x->f, 3);
     check_true("gone", fakecloud_power_off(x->l->cloud, STR("fake:///1")));
     far_delete(x->f, "nodes", "c");
     far_run(x->f, 0.1);
-    check_true("the pod first", str_contains(writes(x), STR(EVICT("a"))));
+    check_true("the pod first", str_contains(node_lab_writes(x), STR(EVICT("a"))));
 }
 
 /* ---- answers that nobody hopes for ---- */
@@ -450,8 +315,8 @@ static void refusals(void **state)
 {
     struct node_lab *x = *state;
 
-    node_up(x, "c", "");
-    pod_on(x, "a", "c", "", "");
+    node_lab_up(x, "c", "");
+    node_lab_pod(x, "a", "c", "", "");
     far_run(x->f, 3);
     far_refuse(x->f, "PATCH", "/nodes/c", 409, "somebody else wrote", 2);
     far_refuse(x->f, "POST", "/eviction", 404, "no such pod", 1);
@@ -467,7 +332,7 @@ static void refusals(void **state)
     check_double("500", counter(M(x)->pods_eviction_requests_total, "500", ""), 1);
     check_double("200", counter(M(x)->pods_eviction_requests_total, "200", ""), 1);
     check_double("drained once", counter(M(x)->nodes_drained_total, "default", ""), 1);
-    str errors = told(x, "Reconciler error");
+    str errors = node_lab_told(x, "Reconciler error");
     check_true("told: eviction", str_contains(errors, STR("not today")));
     check_true("told: cloud", str_contains(errors, STR("ensuring instance termination, the cloud is away")));
 }
@@ -477,14 +342,14 @@ static void a_new_pod_of_the_same_name(void **state)
 {
     struct node_lab *x = *state;
 
-    node_up(x, "c", "");
-    pod_on(x, "a", "c", "", "");
+    node_lab_up(x, "c", "");
+    node_lab_pod(x, "a", "c", "", "");
     far_run(x->f, 3);
     evictions_add(x->nodes->evictions, STR("default"), STR("a"), STR("another-uid"));
     evictions_add(x->nodes->evictions, STR("default"), STR("nobody"), STR("u"));
-    (void)writes(x);
+    (void)node_lab_writes(x);
     far_run(x->f, 5);
-    check_str("left alone", writes(x), "");
+    check_str("left alone", node_lab_writes(x), "");
     check_str("no events", far_events(x->f, "Evicted", ""), "");
     check_u64("who is not there is forgotten", evictions_count(x->nodes->evictions), 1);
 }
@@ -494,19 +359,33 @@ static void the_reason(void **state)
 {
     struct node_lab *x = *state;
 
-    node_up(x, "c", "");
-    pod_on(x, "a", "c", "", "");
+    node_lab_up(x, "c", "");
+    node_lab_pod(x, "a", "c", "", "");
     far_run(x->f, 3);
-    far_patch(x->f, "nodeclaims", "c",
-              "{status: {conditions: [{type: DisruptionReason, status: 'True', reason: Underutilized, message: "
-              "Underutilized, lastTransitionTime: '2023-11-14T22:13:20Z'}]}}");
+    far_patch_status(x->f, "nodeclaims", "c",
+                     "{status: {conditions: [{type: DisruptionReason, status: 'True', reason: Underutilized, message: "
+                     "Underutilized, lastTransitionTime: '2023-11-14T22:13:20Z'}]}}");
     far_run(x->f, 1);
     far_delete(x->f, "nodes", "c");
     far_run(x->f, 1);
-    check_double("counted",
-                 counter(M(x)->pods_drained_total, "Underutilized", "") +
-                     counter(M(x)->pods_drained_total, "Forceful Termination", ""),
-                 1);
+    check_double("counted", counter(M(x)->pods_drained_total, "Underutilized", ""), 1);
+    check_str("told", far_events(x->f, "Evicted", "a"), "Evicted pod: Underutilized");
+}
+
+/* TE-1: nobody knows which of two claims is meant, so neither is. */
+static void two_claims(void **state)
+{
+    struct node_lab *x = *state;
+
+    node_lab_up(x, "c", "");
+    node_lab_up(x, "d", "");
+    far_patch_status(x->f, "nodeclaims", "d", "{status: {providerID: 'fake:///1'}}");
+    far_run(x->f, 1);
+    (void)node_lab_writes(x);
+    far_delete(x->f, "nodes", "c");
+    far_run(x->f, 0.1);
+    check_str("one pass", node_lab_writes(x), TAINTED RELEASED);
+    check_str("they stay", claim_lab_cond(x->l, "c", "InstanceTerminating"), "");
 }
 
 /* TE-2 */
@@ -517,8 +396,8 @@ static void ten_at_once(void **state)
 
     for (int i = 0; i < 10; i++) {
         snprintf(name, sizeof(name), "n%d", i);
-        node_up(x, name, "");
-        pod_on(x, name, name, "", "");
+        node_lab_up(x, name, "");
+        node_lab_pod(x, name, name, "", "");
     }
     far_run(x->f, 3);
     for (int i = 0; i < 10; i++) {
@@ -547,13 +426,13 @@ static void volumes(void **state)
 {
     struct node_lab *x = *state;
 
-    node_up(x, "c", "");
+    node_lab_up(x, "c", "");
     far_apply(x->f, VOLUME("v1", "c"));
     far_apply(x->f, VOLUME("v2", "c"));
     far_apply(x->f, VOLUME("v3", "elsewhere"));
     far_apply(x->f, BOUND("stays", "v2"));
-    pod_on(x, "tolerant", "c", "",
-           "tolerations: [{operator: Exists}], volumes: [{name: v, persistentVolumeClaim: {claimName: stays}}]");
+    node_lab_pod(x, "tolerant", "c", "",
+                 "tolerations: [{operator: Exists}], volumes: [{name: v, persistentVolumeClaim: {claimName: stays}}]");
     far_run(x->f, 3);
     far_delete(x->f, "nodeclaims", "c");
     far_run(x->f, 30);
@@ -571,7 +450,7 @@ static void volumes_and_a_deadline(void **state)
 {
     struct node_lab *x = *state;
 
-    node_up(x, "c", "terminationGracePeriod: 30s");
+    node_lab_up(x, "c", "terminationGracePeriod: 30s");
     far_apply(x->f, VOLUME("v1", "c"));
     far_run(x->f, 1);
     fakecloud_linger(x->l->cloud, 10000000);
@@ -585,7 +464,7 @@ static void volumes_and_a_deadline(void **state)
     check_u64("gone", far_count(x->f, "nodes", "") + far_count(x->f, "nodeclaims", ""), 0);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, node_lab_setup, node_lab_teardown)
 
 int main(void)
 {
@@ -604,6 +483,7 @@ int main(void)
         TEST(refusals),
         TEST(a_new_pod_of_the_same_name),
         TEST(the_reason),
+        TEST(two_claims),
         TEST(ten_at_once),
         TEST(volumes),
         TEST(volumes_and_a_deadline),

@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "base/vec.h"
+#include "net/fiber.h"
 #include "net/loop.h"
 #include "sim/world.h"
 #include "support/check.h"
@@ -381,6 +382,46 @@ static void file_descriptors(void **state)
     }
 }
 
+/* ---- processes of the real world ---- */
+
+struct sleeper {
+    struct world *w;
+    bool woken;
+};
+
+static void sleep_long(void *arg)
+{
+    struct sleeper *s = arg;
+
+    fiber_sleep_us(s->w, 3600 * 1000 * MS);
+    s->woken = true;
+}
+
+static void a_process_dies_alone(void **state)
+{
+    struct world *loop = loop_new(), *one = loop_process(loop), *other = loop_process(loop);
+    struct sleeper a = {.w = one}, b = {.w = other};
+    struct log l;
+
+    (void)state;
+    fiber_go(one, "sleeper", sleep_long, &a);
+    fiber_go(other, "sleeper", sleep_long, &b);
+    log_init(&l, loop);
+    l.notes[0].then = quit;
+    set(&l, 0, 5 * MS);
+    world_run(loop);
+    loop_kill(one);
+    check_true("what it was doing is still there", !loop_unwound(one));
+    loop_unwind(one);
+    check_true("it has unwound", a.woken && fiber_count(one) == 0);
+    loop_reap(one);
+    check_true("the other lives", !b.woken && !world_dead(other) && fiber_count(other) == 1);
+    set(&l, 0, 5 * MS);
+    world_run(loop);
+    loop_free(loop);
+    check_true("and ends with the loop", b.woken);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +435,7 @@ int main(void)
         cmocka_unit_test(signals_arrive),
         cmocka_unit_test(other_threads_post),
         cmocka_unit_test(file_descriptors),
+        cmocka_unit_test(a_process_dies_alone),
     };
 
     return cmocka_run_group_tests_name("net/world", tests, NULL, NULL);

@@ -185,6 +185,14 @@ static void done_conditions(struct arena *a, struct tree *status, bool failed, s
 
 /* ---- steps ---- */
 
+/* What a kubelet looks at, which is less than half of it. */
+static const struct tree *spec_of(struct arena *a, const struct object *o)
+{
+    static const char *const names[] = {"containers", "initContainers", "readinessGates", "hostNetwork", NULL};
+
+    return kube_members(a, o, "spec", names);
+}
+
 static struct tree *status_of(struct arena *a, const struct object *o)
 {
     struct tree *t = kube_part(a, o, "status");
@@ -220,7 +228,7 @@ static void begin(struct kubelet *n, const struct pod_entry *e, struct arena *a)
 {
     struct cluster *c = n->all->c;
     struct tree *status = status_of(a, e->o);
-    const struct tree *spec = kube_part(a, e->o, "spec");
+    const struct tree *spec = spec_of(a, e->o);
     bool has_init = tree_get(spec, "initContainers") && tree_get(spec, "initContainers")->n;
     str now = time_text(a, cluster_now_ms(c));
 
@@ -237,7 +245,7 @@ static void run(struct kubelet *n, const struct pod_entry *e, struct arena *a)
 {
     struct cluster *c = n->all->c;
     struct tree *status = status_of(a, e->o);
-    const struct tree *spec = kube_part(a, e->o, "spec");
+    const struct tree *spec = spec_of(a, e->o);
     str now = time_text(a, cluster_now_ms(c));
 
     if (e->started_ms == 0)
@@ -268,7 +276,7 @@ static void finish(struct kubelet *n, const struct pod_entry *e, int64_t code, s
 
     tree_set_str(a, status, "phase", code ? STR("Failed") : STR("Succeeded"));
     done_conditions(a, status, code != 0, now);
-    paint_all(a, status, kube_part(a, e->o, "spec"),
+    paint_all(a, status, spec_of(a, e->o),
               &(struct painting){.init = STATE_EXITED,
                                  .sidecar = STATE_EXITED,
                                  .main = STATE_EXITED,
@@ -295,7 +303,7 @@ static void review_gates(struct kubelet *n, const struct pod_entry *e, struct ar
 {
     struct cluster *c = n->all->c;
     struct tree *status = status_of(a, e->o);
-    const struct tree *spec = kube_part(a, e->o, "spec");
+    const struct tree *spec = spec_of(a, e->o);
     bool open = closed_gate(spec, status).n == 0;
 
     if (open == e->ready)

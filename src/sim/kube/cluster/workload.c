@@ -120,7 +120,8 @@ void claim_pods(struct subject *s)
 }
 
 struct children {
-    str uid;
+    const struct object *owner;
+    const struct kind *kind;
     objects *out;
 };
 
@@ -129,17 +130,24 @@ static void add_child(void *ctx, const struct object *o)
     struct children *x = ctx;
     const struct owner *owner = controller_of(o);
 
-    if (!owner || !str_eq(owner->uid, x->uid))
+    if (o->kind != x->kind || !str_eq(o->ns, x->owner->ns) || !owner || !str_eq(owner->uid, x->owner->uid))
         return;
     object_ref(o);
     vec_push(x->out, o);
 }
 
+static int by_name(const void *x, const void *y, void *ctx)
+{
+    (void)ctx;
+    return str_cmp((*(const struct object *const *)x)->name, (*(const struct object *const *)y)->name);
+}
+
 void children_of(struct subject *s, const struct kind *kind, objects *ret)
 {
-    struct children x = {s->o->uid, ret};
+    struct children x = {s->o, kind, ret};
 
-    kube_each(s->c->k, kind, s->o->ns, add_child, &x);
+    kube_each_owned(s->c->k, s->o->uid, add_child, &x);
+    sort_stable(ret->v, ret->n, sizeof(*ret->v), by_name, NULL);
 }
 
 void objects_fini(objects *list)

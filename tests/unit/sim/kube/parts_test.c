@@ -20,7 +20,7 @@ static const struct {
      "{containers: [{name: c, image: i}]}}}}",
      "status", "{replicas: 3, readyReplicas: 3, availableReplicas: 0, fullyLabeledReplicas: 3}"},
     {"a deployment's status", "deployments",
-     "{metadata: {name: p, annotations: {x: y}}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: "
+     "{metadata: {name: p, annotations: {x: z}}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: "
      "{a: b}}, spec: {containers: [{name: c, image: i}]}}}}",
      "status", "{replicas: 3, updatedReplicas: 3, unavailableReplicas: 3, observedGeneration: 1}"},
     {"a lease", "leases", "{metadata: {name: p}, spec: {holderIdentity: me, leaseDurationSeconds: 40}}", "spec",
