@@ -175,9 +175,6 @@ const struct object *cursor_next(struct cursor *c)
 
 /* ---- changes ---- */
 
-<<<<<<< HEAD
-void store_keep(struct kube *k, const struct object *o)
-=======
 static struct entry *entry_new(const struct object *o)
 {
     struct entry *e = xcalloc(1, sizeof(*e) + o->ns.n + o->name.n + o->uid.n);
@@ -196,8 +193,7 @@ static struct entry *entry_new(const struct object *o)
     return e;
 }
 
-void store_put(struct kube *k, const struct object *o)
->>>>>>> wt-day
+void store_keep(struct kube *k, const struct object *o)
 {
     struct entry *e = store_find(k, o->kind, o->ns, o->name);
 
