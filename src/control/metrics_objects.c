@@ -24,11 +24,12 @@ str metric_label(const struct object_metrics *m, lset_id labels, sym key)
     return lset_value(m->c->syms, labels, key, &v) ? sym_str(m->c->syms, v) : STR("");
 }
 
-struct object_metrics *object_metrics_new(struct control *c)
+struct object_metrics *object_metrics_new(struct control *c, const struct podbook *book)
 {
     struct object_metrics *m = xcalloc(1, sizeof(*m));
 
     m->c = c;
+    m->book = book;
     m->tmp = arena_new(0);
     m->node_keys = xcalloc(c->metrics->n_node_keys + 1, sizeof(*m->node_keys));
     for (uint32_t i = 0; i < c->metrics->n_node_keys; i++)

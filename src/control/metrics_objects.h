@@ -5,10 +5,11 @@
 #pragma once
 
 #include "control/control.h"
+#include "control/podbook.h"
 
 struct object_metrics;
 
-struct object_metrics *object_metrics_new(
-    struct control *c); /* outlives the store's last change, and the last scrape */
+/* Outlives the store's last change, and the last scrape. book: since when pods have had an answer; NULL: nobody plans. */
+struct object_metrics *object_metrics_new(struct control *c, const struct podbook *book);
 void object_metrics_free(struct object_metrics *m);
 AUTO_DEFINE(object_metrics)

@@ -7,6 +7,7 @@
 
 struct object_metrics {
     struct control *c;
+    const struct podbook *book; /* NULL */
     struct arena *tmp;
     sym *node_keys;      /* symbols of metrics->node_keys */
     struct htab started; /* pods that were seen waiting and are not ready yet, by uid */

@@ -43,10 +43,21 @@ void pod_metrics_forget(struct object_metrics *m)
     htab_fini(&m->started);
 }
 
-static void observe(struct object_metrics *m, struct metric *f, const struct pod *p, moment at)
+static struct pod_times times_of(const struct object_metrics *m, const struct pod *p)
 {
-    if (at.v)
-        metric_observe(f, (double)(moment_ms(at) - p->created_ms) / 1e3, NULL, world_now_ms(m->c->world));
+    return m->book ? podbook_get(m->book, p->uid) : (struct pod_times){0};
+}
+
+/* Since it was made, and since there was a place for it. Its times have whole seconds: it may seem to have been ready before it was placed. */
+static void observe(struct object_metrics *m, struct metric *all, struct metric *placed, const struct pod *p, moment at)
+{
+    int64_t now = world_now_ms(m->c->world), since = times_of(m, p).schedulable_ms;
+
+    if (!at.v)
+        return;
+    metric_observe(all, (double)(moment_ms(at) - p->created_ms) / 1e3, NULL, now);
+    if (since)
+        metric_observe(placed, (double)MAX(moment_ms(at) - since, 0) / 1e3, NULL, now);
 }
 
 /* A pod counts when it was seen waiting: those that ran before we came do not. */
@@ -54,6 +65,7 @@ static void on_event(void *ctx, const struct store_event *ev)
 {
     struct object_metrics *m = ctx;
     const struct pod *was = ev->was, *is = ev->is;
+    struct control_metrics *x = m->c->metrics;
 
     if (ev->kind != OBJ_POD || (!was && !is))
         return;
@@ -65,12 +77,12 @@ static void on_event(void *ctx, const struct store_event *ev)
     bool waited = was && was->phase == PHASE_PENDING;
     if (waited && is->phase != PHASE_PENDING) {
         if (sym_some(is->node))
-            observe(m, m->c->metrics->pods_bound_duration, is, is->scheduled);
+            observe(m, x->pods_bound_duration, x->pods_provisioning_bound_duration, is, is->scheduled);
         if (!is->ready && !s)
             started_add(m, is->uid);
     }
     if (is->ready && (s || waited) && is->phase != PHASE_PENDING) {
-        observe(m, m->c->metrics->pods_startup_duration, is, is->readied);
+        observe(m, x->pods_startup_duration, x->pods_provisioning_startup_duration, is, is->readied);
         started_drop(m, s);
     }
 }
@@ -139,15 +151,32 @@ static void emit_state(struct object_metrics *m, const struct metric *f, const s
     metric_emit(out, f, 1, vals);
 }
 
-static void emit_wait(struct object_metrics *m, const struct metric *f, const struct pod *p, struct sb *out)
+/* Since when the pod has waited for this; 0: it does not. */
+static int64_t waits_since(const struct object_metrics *m, const struct metric *f, const struct pod *p)
 {
     const struct control_metrics *x = m->c->metrics;
-    bool waits = p->phase == PHASE_PENDING;
+    bool pending = p->phase == PHASE_PENDING, unbound = pending && !sym_some(p->node);
+    bool unstarted = pending || started_find(m, p->uid);
+    struct pod_times t = times_of(m, p);
 
-    if (f == x->pods_unbound_time ? !waits || sym_some(p->node) : !waits && !started_find(m, p->uid))
-        return;
-    metric_emit(out, f, (double)(world_now_ms(m->c->world) - p->created_ms) / 1e3,
-                METRIC_VALS(p->name, sym_str(m->c->syms, p->ns)));
+    if (f == x->pods_unbound_time)
+        return unbound ? p->created_ms : 0;
+    if (f == x->pods_unstarted_time)
+        return unstarted ? p->created_ms : 0;
+    if (f == x->pods_provisioning_unbound_time)
+        return unbound ? t.schedulable_ms : 0;
+    if (f == x->pods_provisioning_unstarted_time)
+        return unstarted ? t.schedulable_ms : 0;
+    return unbound && !t.decided_ms ? t.acked_ms : 0;
+}
+
+static void emit_wait(struct object_metrics *m, const struct metric *f, const struct pod *p, struct sb *out)
+{
+    int64_t since = waits_since(m, f, p);
+
+    if (since)
+        metric_emit(out, f, (double)(world_now_ms(m->c->world) - since) / 1e3,
+                    METRIC_VALS(p->name, sym_str(m->c->syms, p->ns)));
 }
 
 static void collect(void *ctx, const struct metric *f, struct sb *out)
@@ -171,7 +200,13 @@ void pod_metrics_register(struct object_metrics *m)
 {
     struct control_metrics *x = m->c->metrics;
 
-    metrics_collector((struct metric *const[]){x->pods_state, x->pods_unstarted_time, x->pods_unbound_time}, 3, collect,
-                      m);
+    struct metric *const families[] = {x->pods_state,
+                                       x->pods_unstarted_time,
+                                       x->pods_unbound_time,
+                                       x->pods_provisioning_unbound_time,
+                                       x->pods_provisioning_unstarted_time,
+                                       x->pods_provisioning_scheduling_undecided_time};
+
+    metrics_collector(families, ARRAY_LEN(families), collect, m);
     store_subscribe(m->c->store, on_event, m);
 }

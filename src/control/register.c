@@ -25,7 +25,7 @@ struct controllers *controllers_register(struct control *c)
     s->nodes = nodes_new(c);
     s->provisioner = provision_register(c);
     if (!c->options->disable_cluster_state_observability) {
-        s->objects = object_metrics_new(c);
+        s->objects = object_metrics_new(c, provisioner_book(s->provisioner));
         s->conditions = status_watch_new(c);
     }
     return s;

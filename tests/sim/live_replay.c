@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/edit.h"
 #include "data/json.h"
 #include "data/reader.h"
+#include "model/duration.h"
 #include "sim/kube/work.h"
 #include "support/check.h"
 #include "support/rig.h"
@@ -374,6 +376,95 @@ static bool do_patch(struct replay *p, str what)
     return true;
 }
 
+/* ---- nodes that fall ill ---- */
+
+struct find_node {
+    struct replay *p;
+    bool (*fits)(const struct tree *node);
+    char name[256];
+};
+
+static bool has_kubelet(const struct tree *node)
+{
+    return tree_at(node, "metadata", "annotations", "kwok.x-k8s.io/node", NULL) != NULL;
+}
+
+static bool is_left_alone(const struct tree *node)
+{
+    const struct tree *list = tree_at(node, "status", "conditions", NULL);
+
+    for (uint32_t i = 0; list && i < list->n; i++)
+        if (str_is(tree_str(tree_get(&list->items[i], "type")), "Ready"))
+            return !has_kubelet(node) && str_is(tree_str(tree_get(&list->items[i], "status")), "True");
+    return false;
+}
+
+static void find_fitting(void *ctx, const struct object *o)
+{
+    struct find_node *f = ctx;
+    const struct tree *node = kube_tree(f->p->a, o);
+
+    if (!f->name[0] && tree_at(node, "metadata", "labels", "karpenter.sh/nodepool", NULL) && f->fits(node))
+        (void)snprintf(f->name, sizeof(f->name), STR_FMT, STR_ARG(o->name));
+}
+
+/* The first of Karpenter's Nodes that is like this; false: there is none. */
+static bool find_node(struct replay *p, bool (*fits)(const struct tree *node), char *name, size_t size)
+{
+    struct find_node f = {.p = p, .fits = fits};
+    struct lab *l = p->r->l;
+
+    kube_each(l->s->k, server_kind(l->s, "nodes"), (str){0}, find_fitting, &f);
+    (void)snprintf(name, size, "%s", f.name);
+    return f.name[0] != 0;
+}
+
+static bool do_stop_kubelet(struct replay *p)
+{
+    char name[256];
+
+    if (!find_node(p, has_kubelet, name, sizeof(name)))
+        return false;
+    cluster_power_off(p->r->l->c, str_c(name));
+    lab_patch(p->r->l, "nodes", name, "{metadata: {annotations: {kwok.x-k8s.io/node: null}}}");
+    return true;
+}
+
+/* "Ready=False, lastTransitionTime 9 min 50 s ago" */
+static bool do_fall_ill(struct replay *p, str text)
+{
+    struct lab *l = p->r->l;
+    int minutes, seconds;
+    char name[256];
+    struct sb b = {0};
+
+    if (sscanf(arena_printf(p->a, STR_FMT "%c", STR_ARG(text), 0).p, "Ready=False, lastTransitionTime %d min %d s ago",
+               &minutes, &seconds) != 2 ||
+        !find_node(p, is_left_alone, name, sizeof(name)))
+        return false;
+    struct tree *list = server_tree(
+        l->s, arena_printf(p->a, STR_FMT "%c", STR_ARG(lab_get(l, "nodes", name, "status.conditions")), 0).p);
+    time_print_rfc3339(&b, world_now_ms(l->s->world) - (minutes * 60 + seconds) * 1000ll);
+    for (uint32_t i = 0; i < list->n; i++) {
+        struct tree *c = &list->items[i];
+
+        if (!str_is(tree_str(tree_get(c, "type")), "Ready"))
+            continue;
+        tree_set_str(p->a, c, "status", STR("False"));
+        tree_set_str(p->a, c, "reason", STR("KubeletNotReady"));
+        tree_set_str(p->a, c, "message", STR("stopped"));
+        tree_set_str(p->a, c, "lastTransitionTime", sb_dup(&b, p->a));
+    }
+    sb_reset(&b);
+    struct jw w = {.out = &b};
+    sb_c(&b, "{\"status\":{\"conditions\":");
+    jw_tree(&w, list);
+    sb_c(&b, "}}");
+    lab_patch_status(l, "nodes", name, sb_cstr(&b));
+    sb_fini(&b);
+    return true;
+}
+
 static bool leads(struct rig *r, const void *arg)
 {
     uint32_t i = *(const uint32_t *)arg;
@@ -430,6 +521,10 @@ static bool do_step(struct replay *p, str text, double took_s)
         return do_see(p, str_sub(text, 6, text.n), took_s);
     if (str_starts(text, STR("delete ")))
         return do_delete(p, str_sub(text, 7, text.n));
+    if (str_starts(text, STR("remove the annotation kwok.x-k8s.io/node from ")))
+        return do_stop_kubelet(p);
+    if (str_starts(text, STR("patch the Node's status: ")) || str_starts(text, STR("patch a Node's status: ")))
+        return str_cut(text, ':', &number, &text) && do_fall_ill(p, str_trim(text));
     if (str_starts(text, STR("patch ")))
         return do_patch(p, str_sub(text, 6, text.n));
     if (str_is(text, "remove the startup taint from the Node")) {

@@ -24,7 +24,8 @@ int node_lab_setup(void **state)
     x->l->c.cloud->n_repairs = ARRAY_LEN(repairs);
     x->nodes = nodes_new(&x->l->c);
     x->status = status_watch_new(&x->l->c);
-    x->objects = object_metrics_new(&x->l->c);
+    x->book = podbook_new();
+    x->objects = object_metrics_new(&x->l->c, x->book);
     *state = x;
     return 0;
 }
@@ -38,6 +39,7 @@ int node_lab_teardown(void **state)
     nodes_free(x->nodes);
     status_watch_free(x->status);
     object_metrics_free(x->objects);
+    podbook_free(x->book);
     free(x);
     return 0;
 }

@@ -15,6 +15,7 @@ struct node_lab {
     struct nodes *nodes;
     struct status_watch *status;
     struct object_metrics *objects;
+    struct podbook *book; /* of a provisioner that is not there: tests write it */
 };
 
 int node_lab_setup(void **state); /* with the gate NodeRepair, and kwok's policies */

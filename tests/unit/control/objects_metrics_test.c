@@ -72,6 +72,15 @@ static void pods(void **state)
         "apiVersion: v1\nkind: Pod\nmetadata: {name: waits}\nspec: {schedulerName: nobody, containers: [{name: c, "
         "image: i}]}\n");
     far_run(x->f, 0.2);
+    const struct pod *a = store_pod(x->l->c.store, STR("default"), STR("a"));
+    const struct pod *waits = store_pod(x->l->c.store, STR("default"), STR("waits"));
+    int64_t now = world_now_ms(x->l->c.world);
+    podbook_ack(x->book, a->uid, now);
+    podbook_ack(x->book, waits->uid, now);
+    check_true("placed", podbook_placed(x->book, a->uid, /* healthy_pool= */ true, now));
+    has(x, "undecided", "karpenter_pods_provisioning_scheduling_undecided_time_seconds{", "name=\"waits\"");
+    has(x, "placed", "karpenter_pods_provisioning_unstarted_time_seconds{", "name=\"a\"");
+    check_str("only that one", scrape(x, "karpenter_pods_provisioning_unbound_time_seconds{"), "");
     has(x, "waits", "karpenter_pods_unstarted_time_seconds{", "name=\"a\"");
     far_run(x->f, 4);
     has(x, "state", "karpenter_pods_state{",
@@ -85,6 +94,8 @@ static void pods(void **state)
     check_true("only that one", !str_contains(scrape(x, "karpenter_pods_unstarted_time_seconds{"), STR("name=\"a\"")));
     check_double("started", metric_value(CONTROL(x)->pods_startup_duration, NULL), 1);
     check_double("bound", metric_value(CONTROL(x)->pods_bound_duration, NULL), 1);
+    check_double("since placed", metric_value(CONTROL(x)->pods_provisioning_startup_duration, NULL), 1);
+    check_double("since placed", metric_value(CONTROL(x)->pods_provisioning_bound_duration, NULL), 1);
 }
 
 static void pools(void **state)
