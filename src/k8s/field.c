@@ -198,7 +198,8 @@ bool dec_meta(const struct decoder *d, bool namespaced, struct meta *ret, struct
         !dec_time(d, m, "creationTimestamp", &ret->created_ms, e))
         return false;
     ret->deleting = tree_get(m, "deletionTimestamp") != NULL;
-    (void)time_parse_rfc3339(tree_str(tree_get(m, "deletionTimestamp")), &ret->deleted_ms, &unread);
+    if (ret->deleting)
+        (void)time_parse_rfc3339(tree_str(tree_get(m, "deletionTimestamp")), &ret->deleted_ms, &unread);
     if (namespaced)
         ret->ns = ns.n ? sym_of(d->o->syms, ns) : SYM(DEFAULT);
     return true;

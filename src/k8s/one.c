@@ -81,10 +81,12 @@ static str class_name(struct arena *a, const struct tree *obj, str name)
 
 static int64_t time_or_none(const struct tree *meta, const char *key)
 {
+    str text = tree_str(tree_get(meta, key));
     int64_t ms = INT64_MIN;
     struct err unread;
 
-    (void)time_parse_rfc3339(tree_str(tree_get(meta, key)), &ms, &unread);
+    if (text.n)
+        (void)time_parse_rfc3339(text, &ms, &unread);
     return ms;
 }
 

@@ -100,17 +100,25 @@ static bool dec_scheduled(struct decoder *d, const struct tree *status, struct p
     return true;
 }
 
-/* How it ends when it is asked to, and how late its turn comes (lifecycle 6.4). */
-static bool dec_ending(struct decoder *d, const struct tree *spec, struct pod *p, struct err *e)
+/* How it fares in a cluster that is watched; a plan for a file asks for none of it. How late its turn to go comes:
+ * lifecycle 6.4. */
+static bool dec_life(struct decoder *d, const struct tree *spec, const struct tree *status, struct pod *p,
+                     struct err *e)
 {
-    int64_t grace = DEFAULT_GRACE_S;
+    int64_t grace = DEFAULT_GRACE_S, readied_ms;
+    enum cond_status ready;
     str class;
 
+    if (!d->single)
+        return true;
     if (!dec_int(d, spec, "terminationGracePeriodSeconds", INT32_MIN, INT32_MAX, &grace, e) ||
-        !dec_str(d, spec, "priorityClassName", &class, e))
+        !dec_str(d, spec, "priorityClassName", &class, e) || !dec_scheduled(d, status, p, e) ||
+        !dec_condition(d, status, "Ready", &ready, &readied_ms, e))
         return false;
     p->grace_s = (int32_t)grace;
     p->critical = str_is(class, "system-cluster-critical") || str_is(class, "system-node-critical");
+    p->ready = ready == COND_TRUE;
+    p->readied = moment_of_ms(readied_ms);
     return true;
 }
 
@@ -121,7 +129,6 @@ bool dec_pod(struct decoder *d, struct err *e)
     enum cond_status ready;
     struct podspec *shared;
     enum pod_phase phase;
-    int64_t readied_ms;
     struct meta m;
     str nominated;
     sym owner_kind;
@@ -134,9 +141,8 @@ bool dec_pod(struct decoder *d, struct err *e)
     if (!dec_labels(d, m.labels, /* node_keys= */ false, &p.labels, e) || !dec_owner(d, m.owners, &p, &owner_kind, e) ||
         !dec_phase(d, status, &phase, e) || !dec_sym(d, spec, "nodeName", &p.node, e) ||
         !dec_scheduler(d, spec, &foreign, e) || !dec_str(d, status, "nominatedNodeName", &nominated, e) ||
-        !dec_time(d, status, "startTime", &p.started_ms, e) ||
-        !dec_condition(d, status, "Ready", &ready, &readied_ms, e) || !dec_priority(d, spec, &p.priority, e) ||
-        !dec_scheduled(d, status, &p, e) || !dec_ending(d, spec, &p, e) ||
+        !dec_time(d, status, "startTime", &p.started_ms, e) || !dec_condition(d, status, "Ready", &ready, NULL, e) ||
+        !dec_priority(d, spec, &p.priority, e) || !dec_life(d, spec, status, &p, e) ||
         !dec_podspec(d, &source, p.labels, &shared, e) || !dec_take_id(d, OBJ_POD, &m, e))
         return false;
     p.ns = m.ns;
@@ -151,8 +157,6 @@ bool dec_pod(struct decoder *d, struct err *e)
     p.terminating = m.deleting;
     p.deleted = moment_of_ms(m.deleted_ms);
     p.not_ready = ready == COND_FALSE;
-    p.ready = ready == COND_TRUE;
-    p.readied = moment_of_ms(readied_ms);
     p.foreign_scheduler = foreign;
     p.nominated = nominated.n != 0;
     vec_push(&d->o->pods, p);

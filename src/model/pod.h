@@ -112,8 +112,9 @@ struct pod {
     sym node;         /* spec.nodeName; SYM_NONE: not bound */
     sym owner_name;   /* of `owner` */
     int32_t priority; /* spec.priority */
-    int32_t grace_s;  /* spec.terminationGracePeriodSeconds */
     moment deleted;   /* deletionTimestamp: when its grace ends */
+    /* The next three, and `ready`, `unschedulable` and `critical` below, are known in a cluster that is watched only. */
+    int32_t grace_s;  /* spec.terminationGracePeriodSeconds */
     moment scheduled; /* when condition PodScheduled last changed */
     moment readied;   /* when condition Ready last changed */
     enum pod_phase phase : 8;

@@ -273,7 +273,7 @@ static bool is_buried(const struct store *s, enum object_kind kind, const struct
 {
     uint64_t id = tomb_id(kind, m->ns, m->name);
 
-    for (uint32_t i = 0; m->version && i < s->tombs.n; i++)
+    for (uint32_t i = 0; m->version && has_text(kind) && i < s->tombs.n; i++)
         if (s->tombs.v[i].id == id && s->tombs.v[i].version >= m->version)
             return true;
     return false;

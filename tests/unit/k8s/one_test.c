@@ -172,6 +172,37 @@ static void boxes_hold_one_object(void **state)
     check_str("says where", str_c(e.msg), "1:49: status.capacity.cpu: must be a quantity, not a list");
 }
 
+static void how_a_pod_fares(void **state)
+{
+    struct fixture *f = *state;
+    AUTO(podspecs) struct podspecs *specs = podspecs_new(NULL);
+    AUTO(decoder) struct decoder *d = decoder_new_single(f->t, specs);
+    struct decoded x;
+    struct err e;
+
+    check_ok("plain", k8s_decode_one(d, yaml(f, "{metadata: {name: p}, spec: {containers: []}}"), OBJ_POD, &x, &e), &e);
+    const struct pod *p = x.what;
+    check_true("nothing said", p->grace_s == 30 && !p->critical && !p->unschedulable && !p->ready && !p->terminating);
+    check_true("unknown times", moment_ms(p->deleted) == INT64_MIN && moment_ms(p->readied) == INT64_MIN);
+    check_ok("all of it",
+             k8s_decode_one(
+                 d,
+                 yaml(f, "{metadata: {name: p, deletionTimestamp: '1970-01-01T00:00:09Z'}, spec: {containers: [], "
+                         "terminationGracePeriodSeconds: 7, priorityClassName: system-node-critical}, status: "
+                         "{conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, "
+                         "lastTransitionTime: '1970-01-01T00:00:05Z'}, {type: Ready, status: 'True', "
+                         "lastTransitionTime: '1970-01-01T00:00:06Z'}]}}"),
+                 OBJ_POD, &x, &e),
+             &e);
+    p = x.what;
+    check_true("flags", p->critical && p->unschedulable && p->ready && !p->not_ready && p->terminating);
+    check_i64("grace", p->grace_s, 7);
+    check_i64("deleted", moment_ms(p->deleted), 9000);
+    check_i64("scheduled", moment_ms(p->scheduled), 5000);
+    check_i64("ready since", moment_ms(p->readied), 6000);
+    check_i64("times before the clock's beginning", moment_ms(moment_of_ms(-5)), 1000);
+}
+
 static void specs_go_with_their_last_user(void **state)
 {
     static const char pod[] =
@@ -210,6 +241,7 @@ int main(void)
         WITH(what_is_kept_of_texts), WITH(patches_of_kept_texts_leave_the_rest_alone),
         WITH(what_is_managed),       WITH(what_is_known_of_any_object),
         WITH(boxes_hold_one_object), WITH(specs_go_with_their_last_user),
+        WITH(how_a_pod_fares),
     };
 
     return cmocka_run_group_tests_name("k8s/one", tests, NULL, NULL);
