@@ -245,3 +245,31 @@ struct tree *json_read_own_first(struct arena *a, str text)
 
     return read_first(a, text, &end);
 }
+
+/* ---- without reading ---- */
+
+static const char *string_end(const char *p, const char *end)
+{
+    for (p = plain_run(p + 1, end); p < end && *p == '\\'; p = plain_run(p + 2, end))
+        ;
+    assert(p < end);
+    return p + 1;
+}
+
+size_t json_own_length(str text)
+{
+    const char *p = text.p, *end = text.p + text.n;
+    uint32_t depth = 0;
+
+    do {
+        assert(p < end);
+        if (*p == '"') {
+            p = string_end(p, end);
+            continue;
+        }
+        depth += *p == '{' || *p == '[';
+        depth -= *p == '}' || *p == ']';
+        p++;
+    } while (p < end && (depth || (*p != ',' && *p != '}' && *p != ']' && *p != ':')));
+    return (size_t)(p - text.p);
+}

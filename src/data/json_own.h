@@ -11,3 +11,5 @@
 struct tree *json_read_own(struct arena *a, str text);
 /* The value that the text begins with; what follows it is not looked at. */
 struct tree *json_read_own_first(struct arena *a, str text);
+/* How long the value is that the text begins with, without reading it; what follows it is not looked at. */
+size_t json_own_length(str text);

@@ -41,40 +41,6 @@ struct tree *kube_tree(struct arena *a, const struct object *o)
 
 /* ---- parts ---- */
 
-/* Behind a string of our own text; p is its first quote. */
-static const char *string_end(const char *p)
-{
-    for (p++; *p != '"'; p++)
-        p += *p == '\\';
-    return p + 1;
-}
-
-/* Behind a value of our own text. */
-static const char *value_end(const char *p)
-{
-    uint32_t depth = 0;
-
-    do {
-        switch (*p) {
-        case '"':
-            p = string_end(p);
-            continue;
-        case '{':
-        case '[':
-            depth++;
-            break;
-        case '}':
-        case ']':
-            depth--;
-            break;
-        default:
-            break;
-        }
-        p++;
-    } while (depth || (*p != ',' && *p != '}' && *p != ']'));
-    return p;
-}
-
 static void move_to(str *rest, const char *p)
 {
     *rest = (str){p, (size_t)(rest->p + rest->n - p)};
@@ -85,19 +51,18 @@ static bool key_next(str *rest, str *ret_key)
 {
     if (rest->n < 2 || rest->p[1] != '"') /* the closing brace */
         return false;
-    const char *key = rest->p + 1, *behind = string_end(key);
+    const char *key = rest->p + 1;
+    size_t n = json_own_length(str_sub(*rest, 1, rest->n)); /* with its quotes */
 
-    *ret_key = (str){key + 1, (size_t)(behind - key) - 2};
-    move_to(rest, behind + 1);
+    *ret_key = (str){key + 1, n - 2};
+    move_to(rest, key + n + 1);
     return true;
 }
 
 static void skip_value(str *rest, str *ret_value)
 {
-    const char *end = value_end(rest->p);
-
-    *ret_value = (str){rest->p, (size_t)(end - rest->p)};
-    move_to(rest, end);
+    *ret_value = (str){rest->p, json_own_length(*rest)};
+    move_to(rest, rest->p + ret_value->n);
 }
 
 bool member_next(str *rest, str *ret_key, str *ret_value)

@@ -33,6 +33,10 @@ static void round_trip(void **state)
         check_true(texts[i], tree_equal(t, own));
         jw_tree(&(struct jw){.out = &again}, own);
         check_str(texts[i], sb_view(&again), sb_cstr(&b));
+        check_u64(texts[i], json_own_length(sb_view(&b)), b.n);
+        sb_str(&b, STR(",\"more\":[1]}"));
+        check_u64(texts[i], json_own_length(sb_view(&b)), again.n);
+        check_true(texts[i], tree_equal(t, json_read_own_first(a, sb_view(&b))));
         sb_fini(&b);
         sb_fini(&again);
     }

@@ -7,6 +7,7 @@
 struct deployments {
     struct cluster *c;
     struct work *q;
+    uint32_t n_orphans; /* ReplicaSets that nobody controls: mostly none, and nobody has to look for them */
 };
 
 /* ---- scaling without rolling ---- */
@@ -221,7 +222,7 @@ static void on_work(void *ctx, str key)
     struct deployments *p = ctx;
     struct rollout r;
 
-    if (!rollout_begin(&r, p->c, key))
+    if (!rollout_begin(&r, p->c, key, p->n_orphans > 0))
         return;
     r.q = p->q;
     sync(&r);
@@ -240,6 +241,8 @@ static void on_set(void *ctx, struct seen *s)
 {
     struct deployments *p = ctx;
 
+    p->n_orphans -= s->old && is_orphan(s->old);
+    p->n_orphans += s->new &&is_orphan(s->new);
     wake_owner(p->q, p->c->kinds.deployment, seen_object(s));
 }
 

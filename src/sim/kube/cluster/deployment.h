@@ -27,7 +27,13 @@ struct rollout {
     struct replica_set *fresh; /* the one with the Deployment's template; NULL: none yet */
 };
 
-bool rollout_begin(struct rollout *r, struct cluster *c, str key);
+static inline bool is_orphan(const struct object *set)
+{
+    return !controller_of(set) && !set->deleted_ms;
+}
+
+/* orphans: there are sets that nobody controls, some of which may be its own. */
+bool rollout_begin(struct rollout *r, struct cluster *c, str key, bool orphans);
 void rollout_end(struct rollout *r);
 
 static inline bool rollout_has_deadline(const struct rollout *r)

@@ -81,7 +81,7 @@ static void add_orphan(void *ctx, const struct object *o)
 {
     objects *list = ctx;
 
-    if (controller_of(o) || o->deleted_ms)
+    if (!is_orphan(o))
         return;
     object_ref(o);
     vec_push(list, o);
@@ -103,7 +103,7 @@ static void adopt_sets(struct rollout *r)
     objects_fini(&list);
 }
 
-bool rollout_begin(struct rollout *r, struct cluster *c, str key)
+bool rollout_begin(struct rollout *r, struct cluster *c, str key, bool orphans)
 {
     objects list = {0};
 
@@ -112,7 +112,8 @@ bool rollout_begin(struct rollout *r, struct cluster *c, str key)
         return false;
     r->annotations = annotations_of(r->s.a, r->s.reading);
     read_strategy(r);
-    adopt_sets(r);
+    if (orphans)
+        adopt_sets(r);
     children_of(&r->s, c->kinds.replica_set, &list);
     sort_stable(list.v, list.n, sizeof(*list.v), compare_age, NULL);
     r->n = list.n;

@@ -13,6 +13,7 @@
 struct pods {
     struct table by_uid, owners, nodes;
     struct pod_entry *gone; /* by the last change */
+    struct pod_entry *last; /* that changed: whoever is told of a change asks for it; NULL when it is gone */
 };
 
 const struct owner *controller_of(const struct object *o)
@@ -25,6 +26,8 @@ const struct owner *controller_of(const struct object *o)
 
 struct pod_entry *pods_get(const struct pods *p, str uid)
 {
+    if (p->last && (uid.p == p->last->o->uid.p || uid.p == p->last->uid.p))
+        return p->last;
     return table_get(&p->by_uid, uid);
 }
 
@@ -281,6 +284,7 @@ static void take_out(struct pods *p, str uid)
 
     if (!e)
         return;
+    p->last = NULL;
     TALLY_OUT(e);
     leave(&p->owners, e, true);
     leave(&p->nodes, e, false);
@@ -307,6 +311,7 @@ static void on_pod(void *ctx, struct seen *s)
         table_put(&p->by_uid, e);
     }
     struct pod_entry was = *e;
+    p->last = e;
     TALLY_OUT(e);
     e->o = s->new;
     object_ref(e->o);
@@ -352,6 +357,7 @@ void pods_free(struct pods *p)
 {
     if (!p)
         return;
+    p->last = NULL;
     if (p->gone)
         release_entry(p, p->gone);
     table_drain(&p->by_uid, release_entry, p);
