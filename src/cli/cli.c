@@ -68,7 +68,7 @@ static void print_commands(FILE *f)
 {
     (void)fprintf(f, "karpenter: the right nodes for your pods\n\nusage: karpenter COMMAND [OPTIONS]\n\n");
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-        (void)fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].summary);
+        (void)fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].summary);
     (void)fprintf(f, "\n`karpenter COMMAND --help` tells more.\n");
 }
 
