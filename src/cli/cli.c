@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +55,18 @@ int cli_fail(const char *fmt, ...)
     (void)fputs(sb_cstr(&b), stderr);
     sb_fini(&b);
     return 1;
+}
+
+/* getopt steps on only after the last letter of "-xyz", so that letters are named by themselves. */
+bool cli_bad_option(const char *command, int answer, char **argv, struct err *e)
+{
+    const char *arg = argv[optind - 1];
+
+    if (answer == ':')
+        return err_set(e, ERR_INVALID, "%s needs a value; try: karpenter %s --help", arg, command);
+    if (optopt && strncmp(arg, "--", 2) != 0)
+        return err_set(e, ERR_INVALID, "there is no option -%c; try: karpenter %s --help", optopt, command);
+    return err_set(e, ERR_INVALID, "%s: there is no such option; try: karpenter %s --help", arg, command);
 }
 
 static const struct subcommand *find_command(const char *name)
