@@ -8,11 +8,11 @@ _karpenter()
 
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'plan demo version help --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'plan controller demo version help --help --version' -- "$cur")
         return
     fi
     if [ "${COMP_WORDS[1]}" = help ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'plan demo version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'plan controller demo version' -- "$cur")
         return
     fi
     if [ "${COMP_WORDS[1]}" = demo ]; then
@@ -22,7 +22,44 @@ _karpenter()
             compopt -o filenames
             ;;
         --port | --nodes | --speed) ;;
-        *) mapfile -t COMPREPLY < <(compgen -W '--kubeconfig --port --nodes --speed --data -h --help' -- "$cur") ;;
+        *) mapfile -t COMPREPLY < <(compgen -W '--tour --bare --kubeconfig --port --nodes --speed --data -h --help' -- "$cur") ;;
+        esac
+        return
+    fi
+    if [ "${COMP_WORDS[1]}" = controller ]; then
+        local flags='--provider --kubeconfig --context --karpenter-service --metrics-port
+            --health-probe-port --kube-client-qps --kube-client-burst --enable-profiling --disable-controller-warmup
+            --disable-leader-election --disable-cluster-state-observability --leader-election-name --leader-election-namespace --memory-limit
+            --cpu-requests --log-level --log-output-paths --log-error-output-paths --batch-max-duration
+            --batch-idle-duration --preference-policy --min-values-policy --ignore-dra-requests --feature-gates
+            --scheduler-config --instance-types-file-path --packing --nodepool-weight-order --consolidation
+            --consolidation-min-savings --consolidation-max-replacements -h --help'
+        if [ "$cur" = = ]; then # bash splits words at =
+            cur=
+        elif [ "$prev" = = ]; then
+            prev=${COMP_WORDS[COMP_CWORD - 2]}
+        fi
+        case $prev in
+        --kubeconfig | --log-output-paths | --log-error-output-paths | --instance-types-file-path)
+            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            compopt -o filenames
+            ;;
+        --provider) mapfile -t COMPREPLY < <(compgen -W 'kwok' -- "$cur") ;;
+        --log-level) mapfile -t COMPREPLY < <(compgen -W 'debug info error' -- "$cur") ;;
+        --preference-policy) mapfile -t COMPREPLY < <(compgen -W 'Respect Ignore' -- "$cur") ;;
+        --min-values-policy) mapfile -t COMPREPLY < <(compgen -W 'Strict BestEffort' -- "$cur") ;;
+        --packing) mapfile -t COMPREPLY < <(compgen -W 'compat' -- "$cur") ;;
+        --nodepool-weight-order) mapfile -t COMPREPLY < <(compgen -W 'descending ascending' -- "$cur") ;;
+        --consolidation) mapfile -t COMPREPLY < <(compgen -W 'thorough compat' -- "$cur") ;;
+        --feature-gates)
+            mapfile -t COMPREPLY < <(compgen -W 'NodeRepair= ReservedCapacity= SpotToSpotConsolidation= NodeOverlay= StaticCapacity= CapacityBuffer=' -- "$cur")
+            compopt -o nospace
+            ;;
+        --context | --karpenter-service | --metrics-port | --health-probe-port | \
+            --kube-client-qps | --kube-client-burst | --leader-election-name | --leader-election-namespace | \
+            --memory-limit | --cpu-requests | --batch-max-duration | --batch-idle-duration | \
+            --scheduler-config | --consolidation-min-savings | --consolidation-max-replacements) ;;
+        *) mapfile -t COMPREPLY < <(compgen -W "$flags" -- "$cur") ;;
         esac
         return
     fi

@@ -28,12 +28,12 @@ _karpenter_settings() {
 _karpenter() {
     if ((CURRENT == 2)); then
         local -a commands
-        commands=('plan:where pending pods would go' 'demo:a Kubernetes cluster on this machine' 'version:print the version' 'help:help, or the help of a command')
+        commands=('plan:where pending pods would go' 'controller:the autoscaler' 'demo:a Kubernetes cluster with Karpenter on this machine' 'version:print the version' 'help:help, or the help of a command')
         _describe command commands
         return
     fi
     case ${words[2]} in
-    help) compadd plan demo version ;;
+    help) compadd plan controller demo version ;;
     plan)
         shift words
         ((CURRENT--))
@@ -53,11 +53,51 @@ _karpenter() {
         shift words
         ((CURRENT--))
         _arguments \
+            '(--bare)--tour[show what it does, and end]' \
+            '(--tour)--bare[the cluster without controller and NodePool]' \
             '--kubeconfig[where to write the way in]:file:_files' \
             '--port[serve on this port]:port:' \
-            '--nodes[machines to begin with]:number:' \
+            '--nodes[machines of the bootstrap group]:number:' \
             '--speed[machines and pods are so many times as fast]:factor:' \
             '--data[keep the cluster in this file]:file:_files' \
+            '(-)'{-h,--help}'[summary]'
+        ;;
+    controller)
+        shift words
+        ((CURRENT--))
+        _arguments \
+            '--provider=[who makes machines\: kwok makes Node objects without machines]:value:(kwok)' \
+            '--kubeconfig=[file that says where the API server is; otherwise $KUBECONFIG, the pod'\''s service account, ~/.kube/config]:file:_files' \
+            '--context=[context of the kubeconfig; otherwise its current one]:value:' \
+            '--karpenter-service=[accepted and not used]:value:' \
+            '--metrics-port=[port of /metrics; 0\: none]:value:' \
+            '--health-probe-port=[port of /healthz and /readyz; 0\: none]:value:' \
+            '--kube-client-qps=[calls a second to the API server]:value:' \
+            '--kube-client-burst=[how many may come at once]:value:' \
+            '--enable-profiling[accepted; there are no profiling handlers]' \
+            '--disable-controller-warmup[accepted and not used\: watches begin at once, leading or not]' \
+            '--disable-leader-election[act without holding the lease]' \
+            '--disable-cluster-state-observability[no metrics of single pods, nodes, pools and conditions]' \
+            '--leader-election-name=[name of the lease]:value:' \
+            '--leader-election-namespace=[where the lease is; otherwise the pod'\''s own namespace]:value:' \
+            '--memory-limit=[accepted and not used\: memory follows the cluster]:value:' \
+            '--cpu-requests=[millicores that the pod has; decides how many NodeClaims and Nodes are worked on side by side]:value:' \
+            '--log-level=[debug, info or error]:value:(debug info error)' \
+            '--log-output-paths=[stdout, stderr or files, comma separated]:file:_files' \
+            '--log-error-output-paths=[accepted and not used]:file:_files' \
+            '--batch-max-duration=[how long pods are waited for at most before planning]:value:' \
+            '--batch-idle-duration=[planning begins when no pod has come for so long]:value:' \
+            '--preference-policy=[Respect or Ignore preferred affinities and soft spreads]:value:(Respect Ignore)' \
+            '--min-values-policy=[Strict, or BestEffort\: minValues may be lowered to what there is]:value:(Strict BestEffort)' \
+            '--ignore-dra-requests[pods with resource claims are not planned for; must be true]' \
+            '--feature-gates=[Name=true|false, comma separated; NodeOverlay and CapacityBuffer have no effect yet]:value:(NodeRepair= ReservedCapacity= SpotToSpotConsolidation= NodeOverlay= StaticCapacity= CapacityBuffer=)' \
+            '--scheduler-config=[default topology spread constraints of the cluster'\''s scheduler, as YAML or JSON]:value:' \
+            '--instance-types-file-path=[kwok\: JSON file with the instance types]:file:_files' \
+            '--packing=[compat makes Karpenter'\''s own choices]:value:(compat)' \
+            '--nodepool-weight-order=[descending\: the heaviest NodePool first; or ascending]:value:(descending ascending)' \
+            '--consolidation=[thorough looks at every node, compat as far as Karpenter does]:value:(thorough compat)' \
+            '--consolidation-min-savings=[what replacing nodes must save\: USD an hour, or a share (5%)]:value:' \
+            '--consolidation-max-replacements=[how many new nodes may take the place of those that go]:value:' \
             '(-)'{-h,--help}'[summary]'
         ;;
     esac

@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,6 +57,18 @@ int cli_fail(const char *fmt, ...)
     return 1;
 }
 
+/* getopt steps on only after the last letter of "-xyz", so that letters are named by themselves. */
+bool cli_bad_option(const char *command, int answer, char **argv, struct err *e)
+{
+    const char *arg = argv[optind - 1];
+
+    if (answer == ':')
+        return err_set(e, ERR_INVALID, "%s needs a value; try: karpenter %s --help", arg, command);
+    if (optopt && strncmp(arg, "--", 2) != 0)
+        return err_set(e, ERR_INVALID, "there is no option -%c; try: karpenter %s --help", optopt, command);
+    return err_set(e, ERR_INVALID, "%s: there is no such option; try: karpenter %s --help", arg, command);
+}
+
 static const struct subcommand *find_command(const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
@@ -68,7 +81,7 @@ static void print_commands(FILE *f)
 {
     (void)fprintf(f, "karpenter: the right nodes for your pods\n\nusage: karpenter COMMAND [OPTIONS]\n\n");
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-        (void)fprintf(f, "  %-9s %s\n", commands[i].name, commands[i].summary);
+        (void)fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].summary);
     (void)fprintf(f, "\n`karpenter COMMAND --help` tells more.\n");
 }
 

@@ -28,3 +28,5 @@ int cli_plan(const struct cli_env *env, int argc, char **argv);
 
 /* Prints "karpenter: …" on standard error; returns 1, the status for bad calls and bad input. */
 PRINTF(1, 2) int cli_fail(const char *fmt, ...);
+/* What getopt_long() has refused, in words: `answer` is '?' or ':'. Its option string begins with a colon. */
+bool cli_bad_option(const char *command, int answer, char **argv, struct err *e);

@@ -103,11 +103,13 @@ static bool parse_args(int argc, char **argv, struct demo_args *ret)
         {"help", no_argument, NULL, 'h'},
         {0},
     };
+    struct err e;
     int c;
 
     *ret = (struct demo_args){.nodes = -1, .speed = 1};
-    optind = 1;
-    while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+    optind = 0; /* start afresh: another command may have parsed before */
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
         switch (c) {
         case KUBECONFIG:
             ret->kubeconfig = optarg;
@@ -137,7 +139,8 @@ static bool parse_args(int argc, char **argv, struct demo_args *ret)
             ret->help = true;
             break;
         default:
-            return cli_fail("try: karpenter demo --help"), false;
+            (void)cli_bad_option("demo", c, argv, &e);
+            return cli_fail("%s", e.msg), false;
         }
     }
     if (optind < argc)
@@ -349,9 +352,8 @@ static bool start(struct demo *d, struct err *e)
     d->began_us = world_mono_us(d->world);
     make_token(d);
     d->kube = kube_new(d->world, &(struct kube_options){.token = d->token, .version = KUBE_VERSION});
-    d->cluster = cluster_new(d->kube, &(struct cluster_options){.speed = d->args.speed,
-                                                                .node_ready = {200, 400},
-                                                                .pod_start = {300, 800}});
+    d->cluster = cluster_new(
+        d->kube, &(struct cluster_options){.speed = d->args.speed, .node_ready = {200, 400}, .pod_start = {300, 800}});
     if (!fill(d, e))
         return false;
     if (!tls_self_signed(d->arena, names, ARRAY_LEN(names), world_now_ms(d->world), &d->cert, &key, e))

@@ -116,16 +116,6 @@ static bool parse_method(const char *s, struct plan_args *a)
     return a->methods != 0;
 }
 
-/* getopt steps on only after the last letter of "-xyz", so that letters are named by themselves. */
-static bool bad_option(char **argv, struct err *e)
-{
-    const char *arg = argv[optind - 1];
-
-    if (optopt && strncmp(arg, "--", 2) != 0)
-        return err_set(e, ERR_INVALID, "there is no option -%c; try: karpenter plan --help", optopt);
-    return err_set(e, ERR_INVALID, "%s: there is no such option; try: karpenter plan --help", arg);
-}
-
 static bool check_args(const struct plan_args *a, struct err *e)
 {
     if (a->catalog && a->instance_types)
@@ -197,10 +187,8 @@ static bool parse_args(int argc, char **argv, struct plan_args *a, struct err *e
         case 'h':
             a->help = true;
             return true;
-        case ':':
-            return err_set(e, ERR_INVALID, "%s needs a value; try: karpenter plan --help", argv[optind - 1]);
         default:
-            return bad_option(argv, e);
+            return cli_bad_option("plan", c, argv, e);
         }
     if (optind < argc)
         return err_set(e, ERR_INVALID, "%s: files are named with -f; try: karpenter plan --help", argv[optind]);

@@ -1,6 +1,9 @@
-/* Flags and environment variables: precedence, Go's ways of writing flags, what is fatal and what is not. */
+/* Flags and environment variables: precedence, Go's ways of writing flags, what is fatal and what is not. docs/controller.md lists them; UPDATE_DOCS=1 writes that
+ * table anew. */
 #include "control/options.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/check.h"
@@ -156,11 +159,67 @@ static void refusals(void **state UNUSED)
     }
 }
 
+/* ---- the reference ---- */
+
+#define TABLE_BEGINS "<!-- settings: written by UPDATE_DOCS=1 build/tests/unit/control_options_test -->\n"
+#define TABLE_ENDS "<!-- settings end -->\n"
+#define MAX_PAGE (1u << 20)
+
+/* A bar would end the cell. */
+static void put_cell(struct sb *out, const char *text)
+{
+    for (; *text; text++)
+        sb_printf(out, *text == '|' ? "\\%c" : "%c", *text);
+}
+
+static void put_table(struct sb *out)
+{
+    uint32_t n;
+    const struct option_doc *docs = options_docs(&n);
+
+    sb_c(out, "| flag | variable | default | |\n|---|---|---|---|\n");
+    for (uint32_t i = 0; i < n; i++) {
+        sb_printf(out, "| `--%s` | ", docs[i].flag);
+        if (docs[i].env)
+            sb_printf(out, "`%s`", docs[i].env);
+        sb_c(out, " | ");
+        if (docs[i].fallback[0])
+            sb_printf(out, "`%s`", docs[i].fallback);
+        sb_c(out, " | ");
+        put_cell(out, docs[i].help);
+        sb_c(out, " |\n");
+    }
+}
+
+static void reference_is_current(void **state UNUSED)
+{
+    static const char path[] = "docs/controller.md";
+    char *page = calloc(1, MAX_PAGE), *from, *to;
+    struct sb want = {0};
+    FILE *f = fopen(path, "re");
+
+    check_true(path, f && page && fread(page, 1, MAX_PAGE - 1, f) > 0 && fclose(f) == 0);
+    from = strstr(page, TABLE_BEGINS);
+    to = strstr(page, TABLE_ENDS);
+    check_true("the place of the table", from && to && from < to);
+    sb_bytes(&want, page, (size_t)(from - page) + strlen(TABLE_BEGINS));
+    put_table(&want);
+    sb_c(&want, to);
+    if (getenv("UPDATE_DOCS")) {
+        f = fopen(path, "we");
+        check_true("it can be written", f && fwrite(want.p, 1, want.n, f) == want.n && fclose(f) == 0);
+    } else {
+        check_str(path, str_c(page), sb_cstr(&want));
+    }
+    sb_fini(&want);
+    free(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),        cmocka_unit_test(ways_of_writing), cmocka_unit_test(precedence),
-        cmocka_unit_test(odd_environment), cmocka_unit_test(refusals),
+        cmocka_unit_test(odd_environment), cmocka_unit_test(refusals),        cmocka_unit_test(reference_is_current),
     };
 
     return cmocka_run_group_tests_name("control/options", tests, NULL, NULL);
