@@ -11,6 +11,7 @@
 #include "control/register.h"
 #include "k8s/election.h"
 #include "net/fiber.h"
+#include "obs/process.h"
 
 #define ELECTION_QPS 20
 #define ELECTION_BURST 30
@@ -26,7 +27,8 @@ struct autoscaler {
     struct recorder *election_recorder; /* its events carry the identity as component */
     struct controllers *controllers;
     bool started, stopping, ended;
-    bool has_crds; /* seen once: probes do not ask again */
+    bool has_crds;       /* seen once: probes do not ask again */
+    int64_t unsynced_ms; /* since when the store was not seen synced; 0: it was at the last look */
 };
 
 static int64_t nomination_ms(const struct options *o)
@@ -41,6 +43,7 @@ static void start(struct autoscaler *o)
     if (o->started || o->stopping)
         return;
     o->started = true;
+    o->c.acting = true;
     manager_start(o->c.manager);
 }
 
@@ -65,6 +68,7 @@ static void on_lost(void *ctx)
     struct autoscaler *o = ctx;
 
     metric_set(o->c.metrics->leader_election_master_status, 0, METRIC_VALS(str_c(o->s.options->leader_election_name)));
+    o->c.acting = false;
     manager_stop(o->c.manager);
     if (!o->stopping) {
         log_error(o->s.log, "leader election lost", NULL);
@@ -103,18 +107,23 @@ static void on_election_log(void *ctx, const char *message, const struct err *e)
     log_write(o->s.log, e ? LOG_ERROR : LOG_INFO, message, e, LOG_FIELDS(LOG_STR("lock", str_c(lock))));
 }
 
-static bool elect(struct autoscaler *o, struct err *e)
+/* Before anything is started: what has begun cannot be freed until its world has died. */
+static bool can_elect(const struct autoscaler *o, struct err *e)
+{
+    return o->s.options->disable_leader_election || lease_namespace(o).n ||
+           err_set(e, ERR_INVALID,
+                   "leader election needs a namespace for its lease: not running in a pod, set "
+                   "LEADER_ELECTION_NAMESPACE or --disable-leader-election");
+}
+
+static void elect(struct autoscaler *o)
 {
     str ns = lease_namespace(o);
 
     if (o->s.options->disable_leader_election) {
         start(o);
-        return true;
+        return;
     }
-    if (ns.n == 0)
-        return err_set(e, ERR_INVALID,
-                       "leader election needs a namespace for its lease: not running in a pod, set "
-                       "LEADER_ELECTION_NAMESPACE or --disable-leader-election");
     o->election_api = api_new(o->s.world, o->s.config,
                               &(struct api_options){.user_agent = "karpenter/" KARPENTER_VERSION "/leader-election",
                                                     .qps = ELECTION_QPS,
@@ -131,7 +140,6 @@ static bool elect(struct autoscaler *o, struct err *e)
                                                     .on_event = on_election_event,
                                                     .on_log = on_election_log,
                                                 });
-    return true;
 }
 
 /* ---- life ---- */
@@ -153,13 +161,32 @@ static void on_feed_error(void *ctx, enum object_kind kind, str ns, str name, co
         log_error(o->s.log, "watch interrupted", e, LOG_STR("kind", str_c(object_kind_name(kind))));
 }
 
+/* Whether the store has caught up, and for how long it has not: as often as somebody asks. */
+static void collect_synced(void *ctx, const struct metric *f, struct sb *out)
+{
+    struct autoscaler *o = ctx;
+    int64_t now = world_now_ms(o->s.world);
+
+    if (store_synced(o->c.store))
+        o->unsynced_ms = 0;
+    else if (o->unsynced_ms == 0)
+        o->unsynced_ms = now;
+    if (f == o->c.metrics->cluster_state_synced)
+        metric_emit(out, f, o->unsynced_ms == 0, NULL);
+    else
+        metric_emit(out, f, o->unsynced_ms ? (double)(now - o->unsynced_ms) / 1000 : 0, NULL);
+}
+
 static bool set_up(struct autoscaler *o, struct err *e)
 {
     const struct options *opt = o->s.options;
     struct nodeclass_ref classes[8];
     uint32_t n = 0;
 
+    if (!can_elect(o, e))
+        return false;
     o->metrics = metrics_new();
+    process_metrics(o->metrics);
     o->c.api = api_new(o->s.world, o->s.config,
                        &(struct api_options){.user_agent = "karpenter/" KARPENTER_VERSION,
                                              .qps = (double)opt->kube_client_qps,
@@ -176,6 +203,8 @@ static bool set_up(struct autoscaler *o, struct err *e)
         classes[n] =
             (struct nodeclass_ref){str_c(o->c.cloud->classes[n].group), str_c(o->c.cloud->classes[n].kind), {0}};
     o->c.store = store_new(&(struct store_options){o->s.syms, classes, n, nomination_ms(opt)});
+    struct metric *const synced[] = {o->c.metrics->cluster_state_synced, o->c.metrics->cluster_state_unsynced_time};
+    metrics_collector(synced, ARRAY_LEN(synced), collect_synced, o);
     o->c.recorder = recorder_new(o->c.api, STR("karpenter"), o->s.log);
     o->c.manager = manager_new(o->s.world, o->s.log, o->metrics);
     o->controllers = controllers_register(&o->c);
@@ -186,7 +215,8 @@ static bool set_up(struct autoscaler *o, struct err *e)
                                                 .ctx = o,
                                                 .on_error = on_feed_error});
     feed_watch(o->c.feed, o->c.api);
-    return elect(o, e);
+    elect(o);
+    return true;
 }
 
 struct autoscaler *autoscaler_new(const struct autoscaler_setup *s, struct err *e)

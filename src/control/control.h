@@ -28,4 +28,5 @@ struct control {
     struct log *log;
     struct control_metrics *metrics;
     const struct options *options;
+    bool acting; /* this replica leads: until then it only watches */
 };

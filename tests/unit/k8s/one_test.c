@@ -36,7 +36,7 @@ static const struct {
      "lastTransitionTime: t}], nodeInfo: {a: b}}}",
      "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"a\":\"b\"},\"annotations\":{\"c\":\"d\"}},\"spec\":{\"providerID\":\"p\","
      "\"taints\":[{\"key\":\"k\",\"effect\":\"NoSchedule\"}]},\"status\":{\"capacity\":{\"cpu\":\"1\"},\"conditions\":[{"
-     "\"type\":\"Ready\",\"status\":\"True\",\"reason\":\"r\",\"lastTransitionTime\":\"t\"}]}}"},
+     "\"type\":\"Ready\",\"status\":\"True\",\"message\":\"m\",\"reason\":\"r\",\"lastTransitionTime\":\"t\"}]}}"},
     {"copies that kubectl makes", OBJ_NODEPOOL,
      "{metadata: {name: p, annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}', a: b}}, spec: {weight: 5}}",
      "{\"metadata\":{\"name\":\"p\",\"annotations\":{\"a\":\"b\"}},\"spec\":{\"weight\":5}}"},
