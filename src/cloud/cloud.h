@@ -46,7 +46,8 @@ struct cloud {
     uint32_t n_classes;
     const struct repair_policy *repairs;
     uint32_t n_repairs;
-    const char *const *node_labels; /* keys that its Nodes have besides the well-known ones; NULL-terminated; for metrics */
+    const char *const
+        *node_labels;          /* keys that its Nodes have besides the well-known ones; NULL-terminated; for metrics */
     int64_t launch_timeout_ms; /* a claim that is not launched by then is given up; 0: 5 min */
 
     /* The claim's symbols are `t`, and k is NULL when its class is not there. Both stay as they are until the call returns. Results live in the arena. */

@@ -210,9 +210,10 @@ bool tree_parse_json(struct arena *a, const char *name, str bytes, const struct 
 bool tree_read_json(struct arena *a, const char *name, char *bytes, size_t n, struct tree **ret, struct err *e)
 {
     struct source src = {.name = name};
-    struct json_slice slice = {.src = &src, .p = bytes, .n = n, .line = 1, .col = 1, .no_places = true};
+    struct json_slice slice = {.src = &src, .n = n, .line = 1, .col = 1, .no_places = true};
     struct tree *t = arena_new_one(a, struct tree);
 
+    slice.p = bytes;
     _Static_assert(READER_PAD >= JSON_PAD, "what the parser overwrites must be ours");
     if (n == 0)
         return source_error(&src, 1, 1, e, "no value, the input is empty");

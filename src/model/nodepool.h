@@ -55,7 +55,7 @@ struct nodepool {
     bool is_static; /* spec.replicas is set */
     bool deleting;
     enum cond_status ready;
-    enum cond_status registers; /* condition NodeRegistrationHealthy */
+    enum cond_status registers;   /* condition NodeRegistrationHealthy */
     int64_t consolidate_after_ns; /* DURATION_NEVER */
     enum consolidation_policy policy;
     struct budget *budgets;

@@ -48,9 +48,9 @@ static void begin(struct claim_lab *l)
     fakecloud_move(l->cloud, l->far->world);
     l->c.log = log_new(LOG_DEBUG, &(struct log_sink){&l->log, keep_line}, now_ms, l->far->world);
     l->registry = metrics_new();
-    l->c.metrics = control_metrics_new(
-        l->registry,
-        &(struct control_metrics_options){.classes = l->c.cloud->classes, .n_classes = l->c.cloud->n_classes});
+    l->c.metrics =
+        control_metrics_new(l->registry, &(struct control_metrics_options){.classes = l->c.cloud->classes,
+                                                                           .n_classes = l->c.cloud->n_classes});
     make_store(l);
     l->c.manager = manager_new(l->far->world, l->c.log, l->registry);
     l->c.recorder = recorder_new(l->c.api, STR("karpenter"), l->c.log);

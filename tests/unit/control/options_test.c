@@ -32,7 +32,7 @@ static bool parse(struct lab *l, const char *const *env, const char *args)
 
     *l = (struct lab){.a = arena_new(0), .t = syms_new()};
     at = (char *)(uintptr_t)arena_printf(l->a, "%s%c", args, 0).p;
-    for (char *word = strtok(at, " "); word; word = strtok(NULL, " "))
+    for (char *save = NULL, *word = strtok_r(at, " ", &save); word; word = strtok_r(NULL, " ", &save))
         argv[argc++] = word;
     environment = env;
     return options_parse(&l->o, l->a, l->t, argc, argv, env_of_test, &l->e);
