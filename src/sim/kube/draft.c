@@ -273,7 +273,7 @@ static void note_fields(struct draft *d, const struct kind *kind, const struct t
 
 static void begin(struct draft *d, const struct kind *kind, uint64_t rv)
 {
-    d->r = (struct revision){.o = {.kind = kind, .rv = rv}};
+    d->r = (struct revision){.o = {.kind = kind, .rv = rv}, .blocks = d->blocks};
     d->spots.n = d->owners.n = 0;
     sb_reset(&d->text);
     sb_reset(&d->more);
@@ -458,4 +458,5 @@ void draft_fini(struct draft *d)
     sb_fini(&d->more);
     vec_fini(&d->spots);
     vec_fini(&d->owners);
+    blocks_leave(d->blocks);
 }

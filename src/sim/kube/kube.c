@@ -28,6 +28,7 @@ struct kube *kube_new(struct world *w, const struct kube_options *o)
     k->options = *o;
     k->options.token = keep(k->forever, o->token);
     k->options.version = keep(k->forever, o->version);
+    k->draft.blocks = blocks_new();
     store_init(k);
     kinds_init(k);
     gc_init(k);

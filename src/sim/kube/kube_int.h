@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/vec.h"
+#include "sim/kube/blocks.h"
 #include "sim/kube/lookup.h"
 #include "sim/kube/store.h"
 #include "sim/kube/work.h"
@@ -21,6 +22,7 @@ struct revision {
     uint32_t body_at, body_end;       /* what is neither metadata nor status, with the comma before it */
     uint32_t managed_at, managed_end; /* metadata.managedFields, with the comma before it */
     uint32_t bytes;                   /* of the whole block */
+    struct blocks *blocks;            /* where it is from */
 };
 
 /* A string of the object: where it stands in the text, or in `more` (escaped strings, values of fields). */
@@ -35,6 +37,7 @@ struct draft {
     VEC(struct spot) spots; /* namespace, name, uid, labels, owners, values of fields: as they come in struct object */
     VEC(struct owner) owners;
     struct revision r;
+    struct blocks *blocks; /* for those that are kept */
 };
 
 static inline const struct revision *revision_of(const struct object *o)

@@ -1,7 +1,5 @@
 /* Revisions: one block of memory with the text of the object, and what the server looks at beside it. Drafts (draft.c) become
  * revisions here; parts of a revision are found in its text without reading the rest. */
-#include <stdlib.h>
-
 #include "data/edit.h"
 #include "data/json_own.h"
 #include "sim/kube/kube_int.h"
@@ -18,7 +16,7 @@ void object_unref(const struct object *o)
     struct object *mine = (struct object *)o;
 
     if (mine && --mine->refs == 0)
-        free(mine);
+        blocks_give(revision_of(o)->blocks, mine, revision_of(o)->bytes);
 }
 
 str object_label(const struct object *o, str key)
@@ -186,22 +184,13 @@ bool draft_equals(const struct draft *d, const struct object *o)
            same(a, mine->rv_at + mine->rv_n, a.n, b, r->rv_at + r->rv_n, b.n);
 }
 
-/* Sizes of blocks come in steps, so that the next revision of an object, which is mostly a little longer, fits where another
- * one was: without it a third of the heap of 10,000 pods was gaps. */
-static size_t block_size(size_t n)
-{
-    size_t step = n > 2048 ? 512 : 64;
-
-    return (n + step - 1) & ~(step - 1);
-}
-
 /* Where the parts of a revision lie in its block: the text is last, behind it what is not in the text. */
 static struct revision *block_new(const struct revision *like, size_t n_text, size_t n_more)
 {
     const struct object *o = &like->o;
     size_t n_pairs = (size_t)o->n_labels + o->n_fields;
     size_t before = sizeof(*like) + n_pairs * sizeof(struct label) + o->n_owners * sizeof(struct owner);
-    struct revision *r = xmalloc(block_size(before + n_text + n_more));
+    struct revision *r = blocks_take(like->blocks, before + n_text + n_more);
     struct label *pairs = (struct label *)(r + 1);
 
     *r = *like;
