@@ -41,6 +41,7 @@ static void start(struct autoscaler *o)
     if (o->started || o->stopping)
         return;
     o->started = true;
+    recorder_mute(o->c.recorder, false);
     manager_start(o->c.manager);
 }
 
@@ -177,6 +178,7 @@ static bool set_up(struct autoscaler *o, struct err *e)
             (struct nodeclass_ref){str_c(o->c.cloud->classes[n].group), str_c(o->c.cloud->classes[n].kind), {0}};
     o->c.store = store_new(&(struct store_options){o->s.syms, classes, n, nomination_ms(opt)});
     o->c.recorder = recorder_new(o->c.api, STR("karpenter"), o->s.log);
+    recorder_mute(o->c.recorder, true); /* until we lead */
     o->c.manager = manager_new(o->s.world, o->s.log, o->metrics);
     o->controllers = controllers_register(&o->c);
     o->c.feed = feed_new(&(struct feed_options){.store = o->c.store,
