@@ -43,7 +43,7 @@ static void start(struct autoscaler *o)
     if (o->started || o->stopping)
         return;
     o->started = true;
-    o->c.acting = true;
+    recorder_mute(o->c.recorder, false);
     manager_start(o->c.manager);
 }
 
@@ -68,7 +68,6 @@ static void on_lost(void *ctx)
     struct autoscaler *o = ctx;
 
     metric_set(o->c.metrics->leader_election_master_status, 0, METRIC_VALS(str_c(o->s.options->leader_election_name)));
-    o->c.acting = false;
     manager_stop(o->c.manager);
     if (!o->stopping) {
         log_error(o->s.log, "leader election lost", NULL);
@@ -206,6 +205,7 @@ static bool set_up(struct autoscaler *o, struct err *e)
     struct metric *const synced[] = {o->c.metrics->cluster_state_synced, o->c.metrics->cluster_state_unsynced_time};
     metrics_collector(synced, ARRAY_LEN(synced), collect_synced, o);
     o->c.recorder = recorder_new(o->c.api, STR("karpenter"), o->s.log);
+    recorder_mute(o->c.recorder, true); /* until we lead */
     o->c.manager = manager_new(o->s.world, o->s.log, o->metrics);
     o->controllers = controllers_register(&o->c);
     o->c.feed = feed_new(&(struct feed_options){.store = o->c.store,

@@ -28,5 +28,4 @@ struct control {
     struct log *log;
     struct control_metrics *metrics;
     const struct options *options;
-    bool acting; /* this replica leads: until then it only watches */
 };

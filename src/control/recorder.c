@@ -43,6 +43,7 @@ struct recorder {
     uint32_t n;
     bool running; /* the fiber is there */
     bool sending; /* it has one in hand */
+    bool muted;
     bool freed;
     char component[];
 };
@@ -290,11 +291,16 @@ static struct queued *queued_new(const struct event *ev, int64_t made_ms)
     return q;
 }
 
+void recorder_mute(struct recorder *r, bool muted)
+{
+    r->muted = muted;
+}
+
 void recorder_publish(struct recorder *r, const struct event *ev)
 {
     struct queued *q;
 
-    if (world_dead(r->w) || r->freed || !is_news(r, ev))
+    if (world_dead(r->w) || r->freed || r->muted || !is_news(r, ev))
         return;
     if (ev->limited && !bucket_take(&r->shared, world_mono_us(r->w)))
         return;

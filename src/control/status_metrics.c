@@ -244,8 +244,6 @@ static void on_event(void *ctx, const struct store_event *ev)
 {
     struct status_watch *s = ctx;
 
-    if (!s->c->acting)
-        return; /* the one who leads tells of it */
     for (size_t i = 0; i < ARRAY_LEN(s->kinds); i++) {
         const struct watched *w = &s->kinds[i];
 

@@ -87,7 +87,6 @@ int claim_lab_setup(void **state)
     l->options.cpu_milli = 1000;
     l->options.gate_static_capacity = true;
     l->c.options = &l->options;
-    l->c.acting = true;
     l->c.syms = syms_new();
     const struct catalog *catalog = catalog_builtin(l->catalog, l->c.syms, STR("kwok"), &e);
     check_true("a catalogue", catalog != NULL);

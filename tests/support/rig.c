@@ -7,8 +7,9 @@
 #include "sim/kube/crds.h"
 #include "support/check.h"
 
-#define SERVER "https://kube"
 #define STEP_S 0.05
+
+static const char *const servers[RIG_REPLICAS] = {"https://kube-0", "https://kube-1", "https://kube-2"};
 
 static const char system_node[] =
     "apiVersion: v1\nkind: Node\nmetadata: {name: system, annotations: {kwok.x-k8s.io/node: fake}, "
@@ -16,24 +17,30 @@ static const char system_node[] =
     "spec: {taints: [{key: CriticalAddonsOnly, effect: NoSchedule}]}\n"
     "status: {capacity: {cpu: '4', memory: 16Gi, pods: '110'}, allocatable: {cpu: '4', memory: 16Gi, pods: '110'}}\n";
 
-/* Between the replicas and the server: notes who changes what. */
+/* Between a replica and the server: notes who changes what. What a process sends after its end is not sent. */
 static void serve(void *ctx, struct exchange *x)
 {
-    struct rig *r = ctx;
-    bool writes = strcmp(x->method, "GET") != 0;
+    const struct rig_door *d = ctx;
+    struct rig *r = d->r;
+    bool keeps = !r->forgetful && strcmp(x->method, "GET") != 0;
     uint64_t before = kube_rv(r->l->s->k);
-    struct rig_write w = {.t = rig_now(r)};
+    struct rig_write w = {.t = rig_now(r), .replica = d->i};
 
-    if (writes) {
+    if (!r->replicas[d->i] || replica_ended(r->replicas[d->i]) || (r->before && !r->before(r->watch_ctx, d->i, x))) {
+        reply_abort(x);
+        return;
+    }
+    if (keeps) {
         w.method = arena_strdup(r->l->a, str_c(x->method));
         w.path = arena_strdup(r->l->a, x->path);
         w.body = arena_strdup(r->l->a, x->body);
     }
-    kube_serve(r->l->s->k, x);
-    if (!writes)
-        return;
+    r->server(r->server_ctx, x);
     w.changed = kube_rv(r->l->s->k) != before;
-    vec_push(&r->writes, w);
+    if (keeps)
+        vec_push(&r->writes, w);
+    if (r->after)
+        r->after(r->watch_ctx, d->i);
 }
 
 struct rig *rig_new(uint64_t seed, const char *const *env, const struct cluster_options *o)
@@ -45,7 +52,12 @@ struct rig *rig_new(uint64_t seed, const char *const *env, const struct cluster_
     r->env = env;
     r->began_us = sim_now_us(r->l->s->sim);
     check_ok("definitions", kube_load_crds(r->l->s->k, &e), &e);
-    sim_mount(r->l->s->sim, SERVER, r->l->s->world, serve, r);
+    r->server = kube_serve;
+    r->server_ctx = r->l->s->k;
+    for (uint32_t i = 0; i < RIG_REPLICAS; i++) {
+        r->doors[i] = (struct rig_door){r, i};
+        sim_mount(r->l->s->sim, servers[i], r->l->s->world, serve, &r->doors[i]);
+    }
     lab_apply(r->l, system_node);
     lab_run(r->l, 2);
     return r;
@@ -76,12 +88,12 @@ void rig_free(struct rig *r)
 
 void rig_start(struct rig *r, uint32_t i)
 {
-    char name[32];
+    char *name = r->names[i];
 
     assert(i < RIG_REPLICAS && !r->replicas[i]);
-    (void)snprintf(name, sizeof(name), "replica-%u_%u", i, r->n_started++);
+    (void)snprintf(name, sizeof(r->names[i]), "replica-%u_%u", i, r->n_started++);
     r->worlds[i] = sim_process(r->l->s->sim, name);
-    r->replicas[i] = replica_new(r->worlds[i], SERVER, name, r->env, &r->logs[i]);
+    r->replicas[i] = replica_new(r->worlds[i], servers[i], name, r->env, &r->logs[i]);
 }
 
 void rig_stop(struct rig *r, uint32_t i)
@@ -96,6 +108,17 @@ void rig_stop(struct rig *r, uint32_t i)
 void rig_kill(struct rig *r, uint32_t i)
 {
     forget(r, i);
+}
+
+void rig_strike(struct rig *r, uint32_t i)
+{
+    sim_kill(r->worlds[i]);
+}
+
+void rig_net_faults(struct rig *r, const struct sim_faults *f)
+{
+    for (uint32_t i = 0; i < RIG_REPLICAS; i++)
+        sim_set_faults(r->l->s->sim, servers[i], f);
 }
 
 double rig_now(const struct rig *r)
