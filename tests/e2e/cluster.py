@@ -176,7 +176,7 @@ class Cluster:
     def event(self, name, reason, seconds=15):
         """Waits for an Event about an object."""
         return until(seconds, f"event {reason} of {name}", lambda: [
-            e for e in self.list("Event") if e["involvedObject"]["name"] == name and e["reason"] == reason])[0]
+            e for e in self.list("Event") if e["involvedObject"].get("name") == name and e["reason"] == reason])[0]
 
     def holder(self):
         lease = self.get("Lease", LEASE)

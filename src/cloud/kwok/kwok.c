@@ -166,6 +166,23 @@ static bool kwok_create(void *self, struct arena *a, struct syms *t, const struc
     return true;
 }
 
+/* The same claim and the same catalogue make the same Node; the delay begins anew. */
+static void kwok_resume(void *self, struct syms *t, const struct nodeclaim *c, const struct nodeclass *class)
+{
+    struct kwok *k = self;
+    AUTO(arena) struct arena *a = arena_new(0);
+    str name = kwok_node_name(a, c);
+    struct kwok_choice x;
+    struct machine m;
+    struct err e;
+
+    if (birth_find(k, name) || k->o.nodes.get(k->o.nodes.ctx, a, name) || !kwok_choose(&k->types, t, c, &x, &e))
+        return;
+    m = kwok_machine(a, t, c, &x);
+    if (str_eq(m.provider_id, c->provider_id))
+        birth_begin(k, &m, class ? class->registration_delay_ns : 0);
+}
+
 /* A Node that nobody has registered is not deleted by anybody else: termination takes care of registered ones only. */
 static bool drop_unregistered(struct kwok *k, struct arena *a, str name, struct err *e)
 {
@@ -263,6 +280,7 @@ struct cloud *kwok_new(const struct kwok_options *o, struct err *e)
         .n_repairs = ARRAY_LEN(repairs),
         .node_labels = node_labels,
         .create = kwok_create,
+        .resume = kwok_resume,
         .destroy = kwok_destroy,
         .get = kwok_get,
         .list = kwok_list,
