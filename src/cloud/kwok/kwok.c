@@ -166,21 +166,17 @@ static bool kwok_create(void *self, struct arena *a, struct syms *t, const struc
     return true;
 }
 
-/* The same claim and the same catalogue make the same Node; the delay begins anew. */
+/* The delay begins anew. */
 static void kwok_resume(void *self, struct syms *t, const struct nodeclaim *c, const struct nodeclass *class)
 {
     struct kwok *k = self;
     AUTO(arena) struct arena *a = arena_new(0);
-    str name = kwok_node_name(a, c);
-    struct kwok_choice x;
-    struct machine m;
-    struct err e;
+    str name = kwok_node_of(c->provider_id);
 
-    if (birth_find(k, name) || k->o.nodes.get(k->o.nodes.ctx, a, name) || !kwok_choose(&k->types, t, c, &x, &e))
+    if (name.n == 0 || birth_find(k, name) || k->o.nodes.get(k->o.nodes.ctx, a, name))
         return;
-    m = kwok_machine(a, t, c, &x);
-    if (str_eq(m.provider_id, c->provider_id))
-        birth_begin(k, &m, class ? class->registration_delay_ns : 0);
+    struct machine m = kwok_machine_again(a, t, c);
+    birth_begin(k, &m, class ? class->registration_delay_ns : 0);
 }
 
 /* A Node that nobody has registered is not deleted by anybody else: termination takes care of registered ones only. */
