@@ -305,8 +305,9 @@ def rights(s):
         text = c.text()
         want("forbidden" not in text.lower() and not re.search(r"\b403\b", text),
              "\n".join(l for l in text.splitlines() if "orbidden" in l or "403" in l)[:2000])
-    refused = re.findall(r'^rest_client_requests_total\{code="(?:401|403|5\d\d)".*', s.leader.metrics(), re.MULTILINE)
+    refused = re.findall(r'^client_go_request_total\{code="(?:401|403|5\d\d)".*', s.leader.metrics(), re.MULTILINE)
     want(not refused, "\n".join(refused))
+    want(s.leader.metric('client_go_request_total{code="200"'), "calls are not counted")
 
 
 def all_gone(s):
