@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "model/sym.h"
 #include "net/loop.h"
+#include "obs/process.h"
 
 #define MAX_OUTPUTS 8
 
@@ -185,6 +186,7 @@ static bool begin(struct controller_run *c, const struct cli_env *env, struct er
                            e);
     if (!c->op)
         return false;
+    process_metrics(autoscaler_registry(c->op));
     loop_on_signal(c->loop, SIGTERM, on_signal, c);
     loop_on_signal(c->loop, SIGINT, on_signal, c);
     return serve(c, c->options.metrics_port, autoscaler_serve_metrics, &c->metrics, e) &&

@@ -53,6 +53,8 @@ struct cloud {
     /* The claim's symbols are `t`, and k is NULL when its class is not there. Both stay as they are until the call returns. Results live in the arena. */
     bool (*create)(void *self, struct arena *a, struct syms *t, const struct nodeclaim *c, const struct nodeclass *k,
                    struct machine *ret, struct err *e);
+    /* A claim that was launched has no Node yet: whoever launched it may have died since. Asked often, answers at once. NULL: machines join by themselves. */
+    void (*resume)(void *self, struct syms *t, const struct nodeclaim *c, const struct nodeclass *k);
     /* true: it is on its way; ERR_NOT_FOUND: it is gone. Asked again until then. */
     bool (*destroy)(void *self, struct arena *a, const struct nodeclaim *c, struct err *e);
     bool (*get)(void *self, struct arena *a, str provider_id, struct machine *ret, struct err *e);

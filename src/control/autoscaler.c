@@ -297,6 +297,11 @@ void autoscaler_metrics(struct autoscaler *o, struct sb *out)
     metrics_text(o->metrics, world_now_ms(o->s.world), out);
 }
 
+struct metrics *autoscaler_registry(struct autoscaler *o)
+{
+    return o->metrics;
+}
+
 void autoscaler_serve_metrics(void *self, struct exchange *x)
 {
     struct autoscaler *o = self;

@@ -42,6 +42,7 @@ bool autoscaler_synced(const struct autoscaler *o); /* every watch has been list
 struct control *autoscaler_control(struct autoscaler *o);
 
 void autoscaler_metrics(struct autoscaler *o, struct sb *out); /* as Prometheus reads them */
+struct metrics *autoscaler_registry(struct autoscaler *o);     /* for families that only the process around it knows */
 
 /* Servers: /metrics; /healthz and /readyz with their checks. `o` is the autoscaler. */
 void autoscaler_serve_metrics(void *o, struct exchange *x);

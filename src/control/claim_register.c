@@ -154,6 +154,15 @@ static void report_health(struct pass *p)
         reconcile_fail(p->r, &e);
 }
 
+static void resume(struct pass *p)
+{
+    struct control *c = p->c;
+    const struct nodeclaim *claim = store_claim(c->store, obj_name(p->d.obj));
+
+    if (c->cloud->resume && claim && claim->provider_id.n)
+        c->cloud->resume(c->cloud->self, c->syms, claim, store_class(c->store, &claim->class_ref));
+}
+
 void register_run(struct pass *p)
 {
     struct cond_object conds = draft_conds(&p->d);
@@ -171,6 +180,7 @@ void register_run(struct pass *p)
     }
     if (name.n == 0 || !draft_open(&node, p->c, p->r->arena, OBJ_NODE, name)) {
         conds_unknown(&conds, "Registered", STR("NodeNotFound"), STR("Node not registered with cluster"));
+        resume(p);
         return;
     }
     if (!write_node(p, &node))

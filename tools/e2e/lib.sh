@@ -2,6 +2,7 @@
 #
 #   E2E_HOME   what is built once: programs, their wrapper modules        (default: karpenter-e2e in the user's cache)
 #   E2E_RUN    one running cluster: certificates, data, logs, process ids (default: $E2E_HOME/run)
+#   E2E_APISERVER_FLAGS   more flags for kube-apiserver, separated by spaces
 
 E2E_HOME=${E2E_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/karpenter-e2e}
 E2E_RUN=${E2E_RUN:-$E2E_HOME/run}

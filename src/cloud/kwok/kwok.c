@@ -166,6 +166,19 @@ static bool kwok_create(void *self, struct arena *a, struct syms *t, const struc
     return true;
 }
 
+/* The delay begins anew. */
+static void kwok_resume(void *self, struct syms *t, const struct nodeclaim *c, const struct nodeclass *class)
+{
+    struct kwok *k = self;
+    AUTO(arena) struct arena *a = arena_new(0);
+    str name = kwok_node_of(c->provider_id);
+
+    if (name.n == 0 || birth_find(k, name) || k->o.nodes.get(k->o.nodes.ctx, a, name))
+        return;
+    struct machine m = kwok_machine_again(a, t, c);
+    birth_begin(k, &m, class ? class->registration_delay_ns : 0);
+}
+
 /* A Node that nobody has registered is not deleted by anybody else: termination takes care of registered ones only. */
 static bool drop_unregistered(struct kwok *k, struct arena *a, str name, struct err *e)
 {
@@ -263,6 +276,7 @@ struct cloud *kwok_new(const struct kwok_options *o, struct err *e)
         .n_repairs = ARRAY_LEN(repairs),
         .node_labels = node_labels,
         .create = kwok_create,
+        .resume = kwok_resume,
         .destroy = kwok_destroy,
         .get = kwok_get,
         .list = kwok_list,

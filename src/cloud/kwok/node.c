@@ -202,6 +202,24 @@ struct machine kwok_machine(struct arena *a, const struct syms *t, const struct 
     return m;
 }
 
+struct machine kwok_machine_again(struct arena *a, const struct syms *t, const struct nodeclaim *claim)
+{
+    struct machine m = {.provider_id = arena_strdup(a, claim->provider_id)};
+    struct pairs p = {.a = a};
+    uint32_t n;
+    const struct label *own = lset_get(t, claim->labels, &n);
+
+    for (uint32_t i = 0; i < n; i++)
+        put(&p, sym_str(t, own[i].key), sym_str(t, own[i].val));
+    sort_stable(p.v, p.n, sizeof(*p.v), by_key, NULL);
+    m.labels = p.v;
+    m.n_labels = p.n;
+    machine_annotations(&m, a, claim);
+    m.capacity = reslist_dup(a, &claim->capacity);
+    m.allocatable = reslist_dup(a, &claim->allocatable);
+    return m;
+}
+
 /* ---- machines and Nodes ---- */
 
 static struct tree map_of(struct arena *a, const struct annotation *v, uint32_t n)

@@ -32,6 +32,8 @@ str kwok_node_name(struct arena *a, const struct nodeclaim *claim);
 str kwok_node_of(str provider_id); /* the name in a provider id; empty when it is not one of ours */
 struct machine kwok_machine(struct arena *a, const struct syms *t, const struct nodeclaim *claim,
                             const struct kwok_choice *x);
+/* The machine of a claim that was launched before: the claim says all of it. */
+struct machine kwok_machine_again(struct arena *a, const struct syms *t, const struct nodeclaim *claim);
 /* The Node to be created for the machine, and the machine that such a Node stands for. */
 struct tree *kwok_node(struct arena *a, const struct syms *t, const struct machine *m);
 struct machine kwok_machine_of(struct arena *a, struct syms *t, const struct tree *node);

@@ -172,6 +172,36 @@ static void the_next_process_finds_it(void **state)
     check_u64("one node", far_count(b->f, "nodes", "kwok-"), 1);
 }
 
+static void do_resume(void *arg)
+{
+    struct bench *b = arg;
+
+    b->cloud->resume(b->cloud->self, b->t, b->claim, &b->class);
+}
+
+/* The process dies after the claim says what was launched, and before the Node is there. */
+static void the_next_process_owes_it(void **state)
+{
+    struct bench *b = *state;
+
+    b->class.registration_delay_ns = 5 * INT64_C(1000000000);
+    far_do(b->f, do_create, b);
+    far_run(b->f, 1);
+    far_kill(b->f);
+    b->cloud->free(b->cloud->self);
+    far_start(b->f);
+    provider_start(b);
+    far_do(b->f, do_resume, b);
+    far_do(b->f, do_resume, b);
+    far_run(b->f, 10);
+    far_do(b->f, do_resume, b);
+    far_run(b->f, 10);
+    check_u64("one node", far_count(b->f, "nodes", "kwok-default-abcde-"), 1);
+    check_u64("and one request", b->errors, 0);
+    far_do(b->f, do_get, b);
+    check_true("with the id that the claim has", b->ok && str_eq(b->m.provider_id, b->claim->provider_id));
+}
+
 static void late_nodes(void **state)
 {
     struct bench *b = *state;
@@ -308,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(one_node_for_a_claim),
         TEST(the_next_process_finds_it),
+        TEST(the_next_process_owes_it),
         TEST(late_nodes),
         TEST(a_claim_that_goes_first),
         TEST(a_claim_that_goes_meanwhile),
