@@ -25,7 +25,7 @@ struct autoscaler {
     struct election *election;
     struct recorder *election_recorder; /* its events carry the identity as component */
     struct controllers *controllers;
-    bool started, stopping, ended;
+    bool elected, started, stopping, ended;
     bool has_crds; /* seen once: probes do not ask again */
 };
 
@@ -36,9 +36,10 @@ static int64_t nomination_ms(const struct options *o)
 
 /* ---- election ---- */
 
+/* Nobody acts before every kind was listed: a claim whose Node is not known yet looks like one whose Node has gone. */
 static void start(struct autoscaler *o)
 {
-    if (o->started || o->stopping)
+    if (!o->elected || !feed_listed(o->c.feed) || o->started || o->stopping)
         return;
     o->started = true;
     recorder_mute(o->c.recorder, false);
@@ -58,6 +59,7 @@ static void on_lead(void *ctx)
     struct autoscaler *o = ctx;
 
     metric_set(o->c.metrics->leader_election_master_status, 1, METRIC_VALS(str_c(o->s.options->leader_election_name)));
+    o->elected = true;
     start(o);
 }
 
@@ -109,6 +111,7 @@ static bool elect(struct autoscaler *o, struct err *e)
     str ns = lease_namespace(o);
 
     if (o->s.options->disable_leader_election) {
+        o->elected = true;
         start(o);
         return true;
     }
@@ -154,6 +157,11 @@ static void on_feed_error(void *ctx, enum object_kind kind, str ns, str name, co
         log_error(o->s.log, "watch interrupted", e, LOG_STR("kind", str_c(object_kind_name(kind))));
 }
 
+static void on_listed(void *ctx)
+{
+    start(ctx);
+}
+
 static bool set_up(struct autoscaler *o, struct err *e)
 {
     const struct options *opt = o->s.options;
@@ -186,7 +194,8 @@ static bool set_up(struct autoscaler *o, struct err *e)
                                                 .n_classes = o->c.cloud->n_classes,
                                                 .owners = opt->settings.n_default_spreads != 0,
                                                 .ctx = o,
-                                                .on_error = on_feed_error});
+                                                .on_error = on_feed_error,
+                                                .on_listed = on_listed});
     feed_watch(o->c.feed, o->c.api);
     return elect(o, e);
 }
