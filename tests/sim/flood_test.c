@@ -6,7 +6,7 @@
 #include "support/fleet.h"
 
 #ifdef __SANITIZE_ADDRESS__
-#define N_LOST 5000
+#define N_LOST 20000
 #else
 #define N_LOST 100000
 #endif
