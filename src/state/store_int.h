@@ -30,6 +30,7 @@ struct object {
     uint32_t number;     /* in its table */
     uint32_t host;       /* Node, NodeClaim: the machine; MAP_NONE */
     uint32_t dense;      /* in the array of the snapshot; MAP_NONE */
+    uint32_t slot;       /* among the unpacked, while its text is there */
     bool seen;           /* since the last list began */
 };
 
@@ -79,7 +80,7 @@ typedef VEC(str) name_list;
 
 #define MAX_UNPACKED 256u
 
-struct unpacked { /* objects whose text is there in full, a ring */
+struct unpacked { /* objects whose text is there in full, a ring; a text lasts for MAX_UNPACKED - 1 further ones */
     struct object *v[MAX_UNPACKED];
     uint32_t next;
 };

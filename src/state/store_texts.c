@@ -91,17 +91,24 @@ static void let_go(struct object **place)
     *place = NULL;
 }
 
+/* One that is there already moves to the newest place, too: whoever asks for two texts must not lose the first by the second. */
 void stored_unpack(const struct store *s, struct object *x)
 {
     struct unpacked *u = s->unpacked;
+    char *p;
 
-    if (x->kept.text.p || x->kept.text.n == 0)
+    if (x->kept.text.n == 0)
         return;
+    if (x->kept.text.p)
+        u->v[x->slot] = NULL;
     if (u->v[u->next])
         let_go(&u->v[u->next]);
-    char *p = xmalloc(x->kept.text.n);
-    unpack(p, x->kept.text.n, x->packed, reference_text(x->like));
-    x->kept.text.p = p;
+    if (!x->kept.text.p) {
+        p = xmalloc(x->kept.text.n);
+        unpack(p, x->kept.text.n, x->packed, reference_text(x->like));
+        x->kept.text.p = p;
+    }
+    x->slot = u->next;
     u->v[u->next] = x;
     u->next = (u->next + 1) % MAX_UNPACKED;
 }

@@ -150,6 +150,8 @@ static void check_lease(struct view *v)
     for (uint32_t i = 0; i < RIG_REPLICAS; i++)
         if (v->r->replicas[i] && holder.n == strlen(v->r->names[i]) + 2 && str_contains(holder, str_c(v->r->names[i])))
             return;
+    if (holder.n == 0) /* nobody wanted one */
+        return;
     sb_printf(v->out, "the lease is held by " STR_FMT ", who does not live\n", STR_ARG(holder));
 }
 
