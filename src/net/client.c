@@ -433,9 +433,7 @@ static void set_basics(struct wire *w)
     (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, w->why);
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    /* With a server that speaks HTTP/2 all calls share a connection, and wait for it rather than open one each. */
-    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    (void)curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* neither it nor NO_PROXY from the environment */
     (void)curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
@@ -508,7 +506,7 @@ struct client *client_new(struct loop *l)
     cl->l = l;
     cl->timer = (struct timer){.fn = on_timeout, .ctx = cl};
     cl->work = (struct timer){.fn = on_work, .ctx = cl};
-    (void)curl_multi_setopt(cl->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    (void)curl_multi_setopt(cl->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
     (void)curl_multi_setopt(cl->multi, CURLMOPT_MAXCONNECTS, KEPT_CONNECTIONS);
     (void)curl_multi_setopt(cl->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
     (void)curl_multi_setopt(cl->multi, CURLMOPT_SOCKETDATA, cl);
