@@ -176,184 +176,185 @@ static void collect_synced(void *ctx, const struct metric *f, struct sb *out)
         metric_emit(out, f, o->unsynced_ms == 0, NULL);
     else
         metric_emit(out, f, o->unsynced_ms ? (double)(now - o->unsynced_ms) / 1000 : 0, NULL);
+}
 
-    static void on_listed(void *ctx)
-    {
-        start(ctx);
+static void on_listed(void *ctx)
+{
+    start(ctx);
+}
+
+static bool set_up(struct autoscaler *o, struct err *e)
+{
+    const struct options *opt = o->s.options;
+    struct nodeclass_ref classes[8];
+    uint32_t n = 0;
+
+    o->metrics = metrics_new();
+    o->c.api = api_new(o->s.world, o->s.config,
+                       &(struct api_options){.user_agent = "karpenter/" KARPENTER_VERSION,
+                                             .qps = (double)opt->kube_client_qps,
+                                             .burst = (uint32_t)opt->kube_client_burst,
+                                             .on_call = on_call,
+                                             .ctx = o});
+    o->c.cloud = o->s.cloud(&o->c, e);
+    if (!o->c.cloud || !can_elect(o, e))
+        return false;
+    o->c.metrics =
+        control_metrics_new(o->metrics, &(struct control_metrics_options){o->c.cloud->node_labels, o->c.cloud->classes,
+                                                                          o->c.cloud->n_classes});
+    for (; n < MIN(o->c.cloud->n_classes, ARRAY_LEN(classes)); n++)
+        classes[n] =
+            (struct nodeclass_ref){str_c(o->c.cloud->classes[n].group), str_c(o->c.cloud->classes[n].kind), {0}};
+    o->c.store = store_new(&(struct store_options){o->s.syms, classes, n, nomination_ms(opt)});
+    struct metric *const synced[] = {o->c.metrics->cluster_state_synced, o->c.metrics->cluster_state_unsynced_time};
+    metrics_collector(synced, ARRAY_LEN(synced), collect_synced, o);
+    o->c.recorder = recorder_new(o->c.api, STR("karpenter"), o->s.log);
+    recorder_mute(o->c.recorder, true); /* until we lead */
+    o->c.manager = manager_new(o->s.world, o->s.log, o->metrics);
+    o->controllers = controllers_register(&o->c);
+    o->c.feed = feed_new(&(struct feed_options){.store = o->c.store,
+                                                .classes = o->c.cloud->classes,
+                                                .n_classes = o->c.cloud->n_classes,
+                                                .owners = opt->settings.n_default_spreads != 0,
+                                                .ctx = o,
+                                                .on_error = on_feed_error,
+                                                .on_listed = on_listed});
+    feed_watch(o->c.feed, o->c.api);
+    elect(o);
+    return true;
+}
+
+struct autoscaler *autoscaler_new(const struct autoscaler_setup *s, struct err *e)
+{
+    struct autoscaler *o = xcalloc(1, sizeof(*o));
+
+    o->s = *s;
+    o->c = (struct control){.world = s->world, .syms = s->syms, .log = s->log, .options = s->options};
+    if (set_up(o, e))
+        return o;
+    autoscaler_free(o);
+    return NULL;
+}
+
+static void wind_down(void *arg)
+{
+    struct autoscaler *o = arg;
+    int64_t deadline = world_mono_us(o->s.world) + STOP_US;
+
+    while (!manager_idle(o->c.manager) && world_mono_us(o->s.world) < deadline && !world_dead(o->s.world))
+        fiber_sleep_us(o->s.world, STOP_POLL_US);
+    if (o->election)
+        election_resign(o->election);
+    while (recorder_waiting(o->c.recorder) && world_mono_us(o->s.world) < deadline && !world_dead(o->s.world))
+        fiber_sleep_us(o->s.world, STOP_POLL_US);
+    end(o, 0);
+}
+
+void autoscaler_stop(struct autoscaler *o)
+{
+    if (o->stopping)
+        return;
+    o->stopping = true;
+    log_info(o->s.log, "stopping");
+    manager_stop(o->c.manager);
+    fiber_go(o->s.world, "stop", wind_down, o);
+}
+
+void autoscaler_free(struct autoscaler *o)
+{
+    if (!o)
+        return;
+    election_free(o->election);
+    recorder_free(o->election_recorder);
+    api_free(o->election_api);
+    feed_free(o->c.feed);
+    manager_free(o->c.manager);
+    controllers_free(o->controllers);
+    recorder_free(o->c.recorder);
+    store_free(o->c.store);
+    if (o->c.cloud && o->c.cloud->free)
+        o->c.cloud->free(o->c.cloud->self);
+    api_free(o->c.api);
+    metrics_free(o->metrics);
+    control_metrics_free(o->c.metrics);
+    free(o);
+}
+
+bool autoscaler_leads(const struct autoscaler *o)
+{
+    return o->started && (!o->election || election_leads(o->election));
+}
+
+bool autoscaler_synced(const struct autoscaler *o)
+{
+    return feed_listed(o->c.feed);
+}
+
+struct control *autoscaler_control(struct autoscaler *o)
+{
+    return &o->c;
+}
+
+/* ---- servers ---- */
+
+void autoscaler_metrics(struct autoscaler *o, struct sb *out)
+{
+    metrics_text(o->metrics, world_now_ms(o->s.world), out);
+}
+
+struct metrics *autoscaler_registry(struct autoscaler *o)
+{
+    return o->metrics;
+}
+
+void autoscaler_serve_metrics(void *self, struct exchange *x)
+{
+    struct autoscaler *o = self;
+    struct sb text = {0};
+
+    if (!str_is(x->path, "/metrics")) {
+        reply_all(x, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
+        return;
     }
+    autoscaler_metrics(o, &text);
+    reply_all(x, 200, "text/plain; version=0.0.4; charset=utf-8", sb_view(&text));
+    sb_fini(&text);
+}
 
-    static bool set_up(struct autoscaler * o, struct err * e)
-    {
-        const struct options *opt = o->s.options;
-        struct nodeclass_ref classes[8];
-        uint32_t n = 0;
+struct probe_call {
+    struct autoscaler *o;
+    struct exchange *x;
+};
 
-        o->metrics = metrics_new();
-        o->c.api = api_new(o->s.world, o->s.config,
-                           &(struct api_options){.user_agent = "karpenter/" KARPENTER_VERSION,
-                                                 .qps = (double)opt->kube_client_qps,
-                                                 .burst = (uint32_t)opt->kube_client_burst,
-                                                 .on_call = on_call,
-                                                 .ctx = o});
-        o->c.cloud = o->s.cloud(&o->c, e);
-        if (!o->c.cloud || !can_elect(o, e))
-            return false;
-        o->c.metrics = control_metrics_new(
-            o->metrics,
-            &(struct control_metrics_options){o->c.cloud->node_labels, o->c.cloud->classes, o->c.cloud->n_classes});
-        for (; n < MIN(o->c.cloud->n_classes, ARRAY_LEN(classes)); n++)
-            classes[n] =
-                (struct nodeclass_ref){str_c(o->c.cloud->classes[n].group), str_c(o->c.cloud->classes[n].kind), {0}};
-        o->c.store = store_new(&(struct store_options){o->s.syms, classes, n, nomination_ms(opt)});
-        struct metric *const synced[] = {o->c.metrics->cluster_state_synced, o->c.metrics->cluster_state_unsynced_time};
-        metrics_collector(synced, ARRAY_LEN(synced), collect_synced, o);
-        o->c.recorder = recorder_new(o->c.api, STR("karpenter"), o->s.log);
-        recorder_mute(o->c.recorder, true); /* until we lead */
-        o->c.manager = manager_new(o->s.world, o->s.log, o->metrics);
-        o->controllers = controllers_register(&o->c);
-        o->c.feed = feed_new(&(struct feed_options){.store = o->c.store,
-                                                    .classes = o->c.cloud->classes,
-                                                    .n_classes = o->c.cloud->n_classes,
-                                                    .owners = opt->settings.n_default_spreads != 0,
-                                                    .ctx = o,
-                                                    .on_error = on_feed_error,
-                                                    .on_listed = on_listed});
-        feed_watch(o->c.feed, o->c.api);
-        elect(o);
-        return true;
+/* Whether the server knows our kinds is asked until it does. Everything else is at hand. */
+static void answer_ready(void *arg)
+{
+    struct probe_call *call = arg;
+    struct autoscaler *o = call->o;
+    struct arena *a = call->x->arena;
+    bool pools = false, claims = false;
+    struct err e;
+
+    if (!o->has_crds && api_knows(o->c.api, a, &api_nodepools, &pools, &e) &&
+        api_knows(o->c.api, a, &api_nodeclaims, &claims, &e))
+        o->has_crds = pools && claims;
+    const struct probe_check checks[] = {{"crd", o->has_crds}, {"manager", autoscaler_synced(o)}, {"readyz", true}};
+    probes_reply(call->x, STR("/readyz"), checks, ARRAY_LEN(checks));
+}
+
+void autoscaler_serve_probes(void *self, struct exchange *x)
+{
+    static const struct probe_check alive[] = {{"healthz", true}};
+    struct autoscaler *o = self;
+
+    if (str_is(x->path, "/healthz") || str_starts(x->path, STR("/healthz/"))) {
+        probes_reply(x, STR("/healthz"), alive, ARRAY_LEN(alive));
+    } else if (str_is(x->path, "/readyz") || str_starts(x->path, STR("/readyz/"))) {
+        struct probe_call *call = arena_new_one(x->arena, struct probe_call);
+
+        *call = (struct probe_call){o, x};
+        fiber_go(o->s.world, "readyz", answer_ready, call);
+    } else {
+        reply_all(x, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
     }
-
-    struct autoscaler *autoscaler_new(const struct autoscaler_setup *s, struct err *e)
-    {
-        struct autoscaler *o = xcalloc(1, sizeof(*o));
-
-        o->s = *s;
-        o->c = (struct control){.world = s->world, .syms = s->syms, .log = s->log, .options = s->options};
-        if (set_up(o, e))
-            return o;
-        autoscaler_free(o);
-        return NULL;
-    }
-
-    static void wind_down(void *arg)
-    {
-        struct autoscaler *o = arg;
-        int64_t deadline = world_mono_us(o->s.world) + STOP_US;
-
-        while (!manager_idle(o->c.manager) && world_mono_us(o->s.world) < deadline && !world_dead(o->s.world))
-            fiber_sleep_us(o->s.world, STOP_POLL_US);
-        if (o->election)
-            election_resign(o->election);
-        while (recorder_waiting(o->c.recorder) && world_mono_us(o->s.world) < deadline && !world_dead(o->s.world))
-            fiber_sleep_us(o->s.world, STOP_POLL_US);
-        end(o, 0);
-    }
-
-    void autoscaler_stop(struct autoscaler * o)
-    {
-        if (o->stopping)
-            return;
-        o->stopping = true;
-        log_info(o->s.log, "stopping");
-        manager_stop(o->c.manager);
-        fiber_go(o->s.world, "stop", wind_down, o);
-    }
-
-    void autoscaler_free(struct autoscaler * o)
-    {
-        if (!o)
-            return;
-        election_free(o->election);
-        recorder_free(o->election_recorder);
-        api_free(o->election_api);
-        feed_free(o->c.feed);
-        manager_free(o->c.manager);
-        controllers_free(o->controllers);
-        recorder_free(o->c.recorder);
-        store_free(o->c.store);
-        if (o->c.cloud && o->c.cloud->free)
-            o->c.cloud->free(o->c.cloud->self);
-        api_free(o->c.api);
-        metrics_free(o->metrics);
-        control_metrics_free(o->c.metrics);
-        free(o);
-    }
-
-    bool autoscaler_leads(const struct autoscaler *o)
-    {
-        return o->started && (!o->election || election_leads(o->election));
-    }
-
-    bool autoscaler_synced(const struct autoscaler *o)
-    {
-        return feed_listed(o->c.feed);
-    }
-
-    struct control *autoscaler_control(struct autoscaler * o)
-    {
-        return &o->c;
-    }
-
-    /* ---- servers ---- */
-
-    void autoscaler_metrics(struct autoscaler * o, struct sb * out)
-    {
-        metrics_text(o->metrics, world_now_ms(o->s.world), out);
-    }
-
-    struct metrics *autoscaler_registry(struct autoscaler * o)
-    {
-        return o->metrics;
-    }
-
-    void autoscaler_serve_metrics(void *self, struct exchange *x)
-    {
-        struct autoscaler *o = self;
-        struct sb text = {0};
-
-        if (!str_is(x->path, "/metrics")) {
-            reply_all(x, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
-            return;
-        }
-        autoscaler_metrics(o, &text);
-        reply_all(x, 200, "text/plain; version=0.0.4; charset=utf-8", sb_view(&text));
-        sb_fini(&text);
-    }
-
-    struct probe_call {
-        struct autoscaler *o;
-        struct exchange *x;
-    };
-
-    /* Whether the server knows our kinds is asked until it does. Everything else is at hand. */
-    static void answer_ready(void *arg)
-    {
-        struct probe_call *call = arg;
-        struct autoscaler *o = call->o;
-        struct arena *a = call->x->arena;
-        bool pools = false, claims = false;
-        struct err e;
-
-        if (!o->has_crds && api_knows(o->c.api, a, &api_nodepools, &pools, &e) &&
-            api_knows(o->c.api, a, &api_nodeclaims, &claims, &e))
-            o->has_crds = pools && claims;
-        const struct probe_check checks[] = {{"crd", o->has_crds}, {"manager", autoscaler_synced(o)}, {"readyz", true}};
-        probes_reply(call->x, STR("/readyz"), checks, ARRAY_LEN(checks));
-    }
-
-    void autoscaler_serve_probes(void *self, struct exchange *x)
-    {
-        static const struct probe_check alive[] = {{"healthz", true}};
-        struct autoscaler *o = self;
-
-        if (str_is(x->path, "/healthz") || str_starts(x->path, STR("/healthz/"))) {
-            probes_reply(x, STR("/healthz"), alive, ARRAY_LEN(alive));
-        } else if (str_is(x->path, "/readyz") || str_starts(x->path, STR("/readyz/"))) {
-            struct probe_call *call = arena_new_one(x->arena, struct probe_call);
-
-            *call = (struct probe_call){o, x};
-            fiber_go(o->s.world, "readyz", answer_ready, call);
-        } else {
-            reply_all(x, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
-        }
-    }
+}

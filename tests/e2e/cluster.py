@@ -28,7 +28,7 @@ PATHS = {  # by kind
     "KWOKNodeClass": "/apis/karpenter.kwok.sh/v1alpha1/kwoknodeclasses",
     "Lease": f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases",
 }
-MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
+MERGE = "application/merge-patch+json"
 
 
 class Wrong(Exception):
@@ -159,7 +159,8 @@ class Cluster:
         def all_ready():
             claims, nodes = self.claims(pool), self.nodes(pool)
             want(claims and n in (None, len(claims)), f"{len(claims)} claims")
-            want(all(is_true(c, "Ready") for c in claims), str([c["status"].get("conditions") for c in claims][:2]))
+            waiting = [c for c in claims if not is_true(c, "Ready")]
+            want(not waiting, f"{len(waiting)} are not, among them " + json.dumps([[c["metadata"]["name"], c.get("status")] for c in waiting[:1]]))
             want({c["status"]["nodeName"] for c in claims} == {x["metadata"]["name"] for x in nodes}, "nodes are not the claims' nodes")
             return claims
 

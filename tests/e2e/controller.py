@@ -3,11 +3,10 @@
 A scenario is a function; what it is called is its name in the output, its first line of comment says what it shows. Every scenario has a
 NodePool of its own, and its pods select that. What a scenario leaves behind goes while the next ones run; the last one looks that it did.
 """
-import json
 import re
 import time
 
-from cluster import Cluster, Controller, MERGE, STRATEGIC, Wrong, condition, is_true, until, want
+from cluster import Cluster, Controller, Wrong, condition, is_true, until, want
 
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 DISRUPTED = "karpenter.sh/disrupted"
