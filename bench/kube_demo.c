@@ -42,7 +42,8 @@ static void run_demo(const struct bench *b)
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* and its kubeconfig with it */
     pin(0, /* first= */ true);
     (void)dup2(null, STDOUT_FILENO);
-    (void)execl(b->o.karpenter, b->o.karpenter, "demo", "--nodes", "0", "--kubeconfig", b->kubeconfig, (char *)NULL);
+    (void)execl(b->o.karpenter, b->o.karpenter, "demo", "--bare", "--nodes", "0", "--kubeconfig", b->kubeconfig,
+                (char *)NULL);
     _exit(127);
 }
 

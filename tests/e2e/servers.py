@@ -57,7 +57,7 @@ class Demo(Side):
     def __enter__(self):
         self.out = open(self.log, "w", encoding="utf-8")
         begun = time.monotonic()
-        self.process = subprocess.Popen([self.program, "demo", "--kubeconfig", self.kubeconfig, *self.args],
+        self.process = subprocess.Popen([self.program, "demo", "--bare", "--kubeconfig", self.kubeconfig, *self.args],
                                         stdin=subprocess.DEVNULL, stdout=self.out, stderr=subprocess.STDOUT)
         while not self.is_ready():
             if self.process.poll() is not None or time.monotonic() > begun + 30:
