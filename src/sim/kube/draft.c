@@ -13,12 +13,32 @@
 
 /* ---- writing the text ---- */
 
-/* The value behind a key: like jw_tree(), but nulls are left out. */
-static void put_value(struct jw *w, const struct tree *t)
+/* Like jw_tree(), but nulls are left out. */
+static void put_value(struct draft *d, const struct tree *t)
 {
-    assert(w->after_key);
-    w->after_key = false;
-    json_compact(w->out, t, /* nulls= */ false);
+    json_compact(&d->text, t, /* nulls= */ false);
+}
+
+static void put_str(struct draft *d, str s)
+{
+    put_value(d, &(struct tree){.kind = TREE_STRING, .text = s});
+}
+
+static void put_comma(struct draft *d)
+{
+    char last = d->text.p[d->text.n - 1];
+
+    if (last != '{' && last != '[')
+        sb_char(&d->text, ',');
+}
+
+/* A key of our own, which needs no escapes. */
+static void put_key(struct draft *d, str key)
+{
+    put_comma(d);
+    sb_char(&d->text, '"');
+    sb_str(&d->text, key);
+    sb_str(&d->text, STR("\":"));
 }
 
 /* A string that was just written, as the last thing of the text. */
@@ -52,7 +72,7 @@ static int by_key(const void *a, const void *b, void *ctx)
 }
 
 /* Labels and annotations: Go writes maps sorted by key. */
-static void put_map(struct draft *d, struct arena *a, struct jw *w, const struct tree *t, bool labels)
+static void put_map(struct draft *d, struct arena *a, const struct tree *t, bool labels)
 {
     struct pair *pairs = arena_new_array(a, struct pair, t->n);
     uint32_t n = 0;
@@ -61,53 +81,54 @@ static void put_map(struct draft *d, struct arena *a, struct jw *w, const struct
         if (t->items[i].kind == TREE_STRING)
             pairs[n++] = (struct pair){t->keys[i], &t->items[i]};
     sort_stable(pairs, n, sizeof(*pairs), by_key, NULL);
-    jw_map(w);
+    sb_char(&d->text, '{');
     for (uint32_t i = 0; i < n; i++) {
-        jw_key_str(w, pairs[i].key);
-        if (labels) {
-            d->text.n--; /* the colon, for a moment: note() looks at what ends with a quote */
+        put_comma(d);
+        put_str(d, pairs[i].key);
+        if (labels)
             note(d, pairs[i].key);
-            d->text.n++;
-        }
-        jw_str(w, pairs[i].value->text);
+        sb_char(&d->text, ':');
+        put_str(d, pairs[i].value->text);
         if (labels)
             note(d, pairs[i].value->text);
     }
-    jw_end(w);
+    sb_char(&d->text, '}');
     if (labels)
         d->r.o.n_labels = n;
 }
 
-static void put_owner(struct draft *d, struct jw *w, const struct tree *t)
+static void put_owner(struct draft *d, const struct tree *t)
 {
-    static const char *const keys[] = {"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"};
+    static const str keys[] = {STR_INIT("apiVersion"), STR_INIT("kind"),       STR_INIT("name"),
+                               STR_INIT("uid"),        STR_INIT("controller"), STR_INIT("blockOwnerDeletion")};
     struct owner o = {.controller = tree_is_true(tree_get(t, "controller")),
                       .blocks = tree_is_true(tree_get(t, "blockOwnerDeletion"))};
 
-    jw_map(w);
+    put_comma(d);
+    sb_char(&d->text, '{');
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        const struct tree *v = tree_get(t, keys[i]);
+        const struct tree *v = tree_get_str(t, keys[i]);
 
         if (v) {
-            jw_key(w, keys[i]);
-            put_value(w, v);
+            put_key(d, keys[i]);
+            put_value(d, v);
         }
         if (i < 4 && v)
             note(d, tree_str(v));
         else if (i < 4)
             note_more(d, (str){"", 0});
     }
-    jw_end(w);
+    sb_char(&d->text, '}');
     vec_push(&d->owners, o);
 }
 
-static void put_owners(struct draft *d, struct jw *w, const struct tree *t)
+static void put_owners(struct draft *d, const struct tree *t)
 {
-    jw_list(w);
+    sb_char(&d->text, '[');
     for (uint32_t i = 0; i < t->n; i++)
         if (t->items[i].kind == TREE_MAP)
-            put_owner(d, w, &t->items[i]);
-    jw_end(w);
+            put_owner(d, &t->items[i]);
+    sb_char(&d->text, ']');
     d->r.o.n_owners = d->owners.n;
 }
 
@@ -119,72 +140,71 @@ static int64_t read_time(const struct tree *t)
     return t && time_parse_rfc3339(tree_str(t), &ms, &e) ? ms : 0;
 }
 
-static void put_identity(struct draft *d, struct jw *w, const struct tree *meta, uint64_t rv)
+static void put_identity(struct draft *d, const struct tree *meta, uint64_t rv)
 {
-    static const char *const noted[] = {"name", "namespace", "uid"};
-    const struct tree *generate = tree_get(meta, "generateName");
+    static const str noted[] = {STR_INIT("name"), STR_INIT("namespace"), STR_INIT("uid")};
+    str generate = tree_str(tree_get(meta, "generateName"));
 
     for (size_t i = 0; i < ARRAY_LEN(noted); i++) {
-        str s = tree_str(tree_get(meta, noted[i]));
+        str s = tree_str(tree_get_str(meta, noted[i]));
 
         if (s.n) {
-            jw_key(w, noted[i]);
-            jw_str(w, s);
+            put_key(d, noted[i]);
+            put_str(d, s);
             note(d, s);
         } else {
             note_more(d, s);
         }
-        if (i == 0 && tree_str(generate).n)
-            jw_key(w, "generateName"), jw_str(w, tree_str(generate));
+        if (i == 0 && generate.n)
+            put_key(d, STR("generateName")), put_str(d, generate);
     }
     if (!rv)
         return;
-    char digits[24];
-    struct sb number = {.p = digits, .cap = sizeof(digits)}; /* 20 digits fit: it never grows */
-    sb_u64(&number, rv);
-    jw_key(w, "resourceVersion");
-    jw_str(w, sb_view(&number));
-    d->r.rv_n = (uint32_t)number.n;
-    d->r.rv_at = (uint32_t)(d->text.n - 1 - number.n);
+    put_key(d, STR("resourceVersion"));
+    sb_char(&d->text, '"');
+    d->r.rv_at = (uint32_t)d->text.n;
+    sb_u64(&d->text, rv);
+    d->r.rv_n = (uint32_t)d->text.n - d->r.rv_at;
+    sb_char(&d->text, '"');
 }
 
-static void put_lists(struct draft *d, struct arena *a, struct jw *w, const struct tree *meta)
+static void put_lists(struct draft *d, struct arena *a, const struct tree *meta)
 {
     const struct tree *labels = tree_get(meta, "labels"), *annotations = tree_get(meta, "annotations");
     const struct tree *owners = tree_get(meta, "ownerReferences"), *finalizers = tree_get(meta, "finalizers");
     const struct tree *managed = tree_get(meta, "managedFields");
 
     if (labels && labels->n)
-        jw_key(w, "labels"), put_map(d, a, w, labels, true);
+        put_key(d, STR("labels")), put_map(d, a, labels, true);
     if (annotations && annotations->n)
-        jw_key(w, "annotations"), put_map(d, a, w, annotations, false);
+        put_key(d, STR("annotations")), put_map(d, a, annotations, false);
     if (owners && owners->n)
-        jw_key(w, "ownerReferences"), put_owners(d, w, owners);
+        put_key(d, STR("ownerReferences")), put_owners(d, owners);
     if (finalizers && finalizers->n) {
-        jw_key(w, "finalizers"), put_value(w, finalizers);
+        put_key(d, STR("finalizers")), put_value(d, finalizers);
         d->r.o.n_finalizers = finalizers->n;
     }
     d->r.managed_at = (uint32_t)d->text.n;
     if (managed && managed->n)
-        jw_key(w, "managedFields"), put_value(w, managed);
+        put_key(d, STR("managedFields")), put_value(d, managed);
     d->r.managed_end = (uint32_t)d->text.n;
 }
 
-static void put_metadata(struct draft *d, struct arena *a, struct jw *w, const struct tree *meta, uint64_t rv)
+static void put_metadata(struct draft *d, struct arena *a, const struct tree *meta, uint64_t rv)
 {
-    static const char *const plain[] = {"generation", "creationTimestamp", "deletionTimestamp",
-                                        "deletionGracePeriodSeconds"};
+    static const str plain[] = {STR_INIT("generation"), STR_INIT("creationTimestamp"), STR_INIT("deletionTimestamp"),
+                                STR_INIT("deletionGracePeriodSeconds")};
 
-    jw_map(w);
-    put_identity(d, w, meta, rv);
+    sb_char(&d->text, '{');
+    put_identity(d, meta, rv);
     for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
-        const struct tree *v = tree_get(meta, plain[i]);
+        const struct tree *v = tree_get_str(meta, plain[i]);
 
         if (v && !(i == 0 && str_is(tree_scalar(v), "0")))
-            jw_key(w, plain[i]), put_value(w, v);
+            put_key(d, plain[i]), put_value(d, v);
     }
-    put_lists(d, a, w, meta);
-    jw_end(w);
+    put_lists(d, a, meta);
+    sb_char(&d->text, '}');
     d->r.o.created_ms = read_time(tree_get(meta, "creationTimestamp"));
     d->r.o.deleted_ms = read_time(tree_get(meta, "deletionTimestamp"));
 }
@@ -302,7 +322,7 @@ static void put_status(struct draft *d, const struct tree *status)
     if (!status)
         return;
     sb_c(&d->text, STATUS_KEY);
-    json_compact(&d->text, status, /* nulls= */ false);
+    put_value(d, status);
 }
 
 void draft_write(struct draft *d, struct arena *a, const struct kind *kind, struct tree *obj, uint64_t rv,
@@ -315,7 +335,7 @@ void draft_write(struct draft *d, struct arena *a, const struct kind *kind, stru
     if (counts_from && kind->has_generation && !body_is(d, counts_from))
         count_generation(a, meta);
     put_head(d, a, kind);
-    put_metadata(d, a, &(struct jw){.out = &d->text}, meta, rv);
+    put_metadata(d, a, meta, rv);
     d->r.body_at = (uint32_t)d->text.n;
     sb_str(&d->text, sb_view(&d->body));
     d->r.body_end = (uint32_t)d->text.n;
@@ -436,7 +456,7 @@ void draft_splice(struct draft *d, struct arena *a, const struct object *old, st
     sb_str(&d->text, str_sub(old->json, 0, r->meta_at));
     d->r.meta_at = r->meta_at;
     if (meta)
-        put_metadata(d, a, &(struct jw){.out = &d->text}, meta, rv);
+        put_metadata(d, a, meta, rv);
     else
         keep_metadata(d, old, rv);
     d->r.body_at = (uint32_t)d->text.n;

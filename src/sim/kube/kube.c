@@ -179,7 +179,7 @@ void kube_commit(struct kube *k, const struct object *old, const struct object *
     k->rv = o->rv;
     if (old)
         object_ref(old);
-    store_keep(k, o);
+    store_keep(k, old, o);
     watchlog_add(k, old ? WATCH_MODIFIED : WATCH_ADDED, old, o);
     tell(k, old, o);
     object_unref(old);
@@ -187,7 +187,7 @@ void kube_commit(struct kube *k, const struct object *old, const struct object *
 
 void kube_commit_removal(struct kube *k, const struct object *old)
 {
-    struct entry *e = store_find(k, old->kind, old->ns, old->name);
+    struct entry *e = revision_of(old)->entry;
     const struct object *gone = object_at_rv(old, kube_next_rv(k));
 
     assert(!k->telling && e && e->now == old);
@@ -210,7 +210,7 @@ void kube_put_back(struct kube *k, const struct object *o)
         object_ref(old);
         store_drop(k, e);
     }
-    store_keep(k, o);
+    store_keep(k, NULL, o);
     k->rv = MAX(k->rv, o->rv);
     watchlog_forget(k);
     tell(k, old, o);

@@ -23,6 +23,7 @@ struct revision {
     uint32_t managed_at, managed_end; /* metadata.managedFields, with the comma before it */
     uint32_t bytes;                   /* of the whole block */
     struct blocks *blocks;            /* where it is from */
+    struct entry *entry;              /* whose current revision it is; NULL: not any more, or not yet */
 };
 
 /* A string of the object: where it stands in the text, or in `more` (escaped strings, values of fields). */
@@ -110,7 +111,8 @@ struct cursor {
 
 struct entry *store_find(const struct kube *k, const struct kind *kind, str ns, str name);
 struct entry *store_find_uid(const struct kube *k, str uid);
-void store_keep(struct kube *k, const struct object *o); /* takes the reference; replaces the revision there is */
+/* Takes the reference. old: the current revision, which it replaces; NULL: there is none. */
+void store_keep(struct kube *k, const struct object *old, const struct object *o);
 void store_drop(struct kube *k, struct entry *e);
 struct cursor store_from(const struct kube *k, const struct kind *kind, str ns); /* ns empty: from the start */
 const struct object *cursor_next(struct cursor *c);                              /* NULL at the end */

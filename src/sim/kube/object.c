@@ -194,6 +194,7 @@ static struct revision *block_new(const struct revision *like, size_t n_text, si
     struct label *pairs = (struct label *)(r + 1);
 
     *r = *like;
+    r->entry = NULL;
     r->bytes = (uint32_t)(before + n_text + n_more);
     r->o.refs = 1;
     r->o.labels = pairs;

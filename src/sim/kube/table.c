@@ -182,7 +182,6 @@ static struct entry *entry_new(const struct object *o)
     str *const to[] = {&e->ns, &e->name, &e->uid};
     char *p = (char *)(e + 1);
 
-    e->now = o;
     e->kind = o->kind;
     for (size_t i = 0; i < ARRAY_LEN(from); i++) {
         if (from[i].n)
@@ -193,20 +192,25 @@ static struct entry *entry_new(const struct object *o)
     return e;
 }
 
-void store_keep(struct kube *k, const struct object *o)
+static void set_current(struct entry *e, const struct object *o)
 {
-    struct entry *e = store_find(k, o->kind, o->ns, o->name);
+    if (e->now)
+        ((struct revision *)revision_of(e->now))->entry = NULL;
+    e->now = o;
+    if (o)
+        ((struct revision *)revision_of(o))->entry = e;
+}
 
-    if (e) {
-        const struct object *old = e->now;
+void store_keep(struct kube *k, const struct object *old, const struct object *o)
+{
+    struct entry *e = old ? revision_of(old)->entry : entry_new(o);
 
-        e->now = o;
-        owners_set(k, e, o);
-        object_unref(old);
-        return;
-    }
-    e = entry_new(o);
+    assert(e);
+    set_current(e, o);
     owners_set(k, e, o);
+    object_unref(old);
+    if (old)
+        return;
     lookup_add(&k->by_name, place_hash(o->kind, o->ns, o->name), e);
     lookup_add(&k->by_uid, hash_bytes(o->uid.p, o->uid.n, 0), e);
     table_insert(&k->tables.v[o->kind->ix], e);
@@ -214,8 +218,11 @@ void store_keep(struct kube *k, const struct object *o)
 
 static void entry_free(struct kube *k, struct entry *e)
 {
+    const struct object *o = e->now;
+
     owners_set(k, e, NULL);
-    object_unref(e->now);
+    set_current(e, NULL);
+    object_unref(o);
     free(e);
 }
 

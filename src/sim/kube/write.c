@@ -557,12 +557,10 @@ bool kube_update_part(struct kube *k, struct arena *a, const struct object *o, c
 {
     bool status = o->kind->has_status && strcmp(name, "status") == 0;
     struct write w = {.k = k, .a = a, .kind = o->kind, .sub = status ? "status" : NULL, .ret = ret, .st = st};
-    const struct object *now = kube_get(k, o->kind, o->ns, o->name);
 
-    if (!now)
-        return status_not_found(a, st, o->kind, o->name);
-    if (now != o)
-        return status_conflict(a, st, o->kind, o->name, CHANGED_SINCE);
+    if (!revision_of(o)->entry)
+        return kube_get(k, o->kind, o->ns, o->name) ? status_conflict(a, st, o->kind, o->name, CHANGED_SINCE)
+                                                    : status_not_found(a, st, o->kind, o->name);
     object_ref(o);
     bool ok;
     if (goes_alone(o->kind, name)) {
