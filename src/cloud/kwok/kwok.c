@@ -23,7 +23,10 @@ struct birth {
     struct arena *arena;
     struct tree *node;
     str name;
+    str claim, uid; /* whose it is */
     int64_t delay_us;
+    bool again;     /* another process may have begun it: what we know of the claim may be old */
+    bool asked;     /* the server may have made it, whatever it answered */
     bool cancelled; /* its claim has gone */
 };
 
@@ -84,25 +87,47 @@ static void birth_end(struct birth *b)
     release(k);
 }
 
+/* Whether the claim is still there and wants its Node: asked of the server, because a watch may be behind. */
+static bool is_wanted(struct birth *b, struct arena *a)
+{
+    struct tree *claim;
+    struct err e;
+
+    if (!api_get(b->k->o.api, a, &(struct api_ref){&api_nodeclaims, {0}, b->claim}, &claim, &e))
+        return e.kind != ERR_NOT_FOUND;
+    return str_eq(tree_str(tree_at(claim, "metadata", "uid", NULL)), b->uid) &&
+           !tree_at(claim, "metadata", "deletionTimestamp", NULL);
+}
+
 /* True: there is nothing more to try. */
 static bool birth_try(struct birth *b, bool last)
 {
     struct kwok *k = b->k;
     AUTO(arena) struct arena *tmp = arena_new(0);
-    struct api *api = k->o.api;
     struct err e;
 
-    if (api_create(api, tmp, &api_nodes, (str){0}, b->node, NULL, &e)) {
-        if (b->cancelled) /* its claim went while we were asking */
-            (void)api_delete(api, tmp, &(struct api_ref){&api_nodes, {0}, b->name}, NULL, &e);
+    if (b->again && !is_wanted(b, tmp))
+        b->cancelled = true;
+    if (b->cancelled)
         return true;
-    }
-    if (e.kind == ERR_CONFLICT)
-        return true; /* an earlier launch of the same claim was first */
+    b->asked = true;
+    if (api_create(k->o.api, tmp, &api_nodes, (str){0}, b->node, NULL, &e) || e.kind == ERR_CONFLICT)
+        return true; /* conflict: an earlier launch of the same claim was first */
     bool over = last || e.kind == ERR_INVALID;
     if (k->o.on_error && !b->cancelled)
         k->o.on_error(k->o.ctx, b->name, over, &e);
     return over;
+}
+
+/* Its claim went while we were asking: the Node goes too, whether or not we were told that it was made. */
+static bool birth_undo(struct birth *b)
+{
+    AUTO(arena) struct arena *tmp = arena_new(0);
+    struct err e;
+
+    return !b->cancelled || !b->asked || b->k->freed ||
+           api_delete(b->k->o.api, tmp, &(struct api_ref){&api_nodes, {0}, b->name}, NULL, &e) ||
+           e.kind == ERR_NOT_FOUND;
 }
 
 static void birth_run(void *arg)
@@ -110,11 +135,13 @@ static void birth_run(void *arg)
     struct birth *b = arg;
     struct world *w = api_world(b->k->o.api);
     int64_t pause_ms = RETRY_FIRST_MS;
+    bool made = false;
 
     if (b->delay_us > 0)
         fiber_sleep_us(w, b->delay_us);
-    for (int i = 0; i < RETRIES && !b->cancelled && !world_dead(w); i++) {
-        if (birth_try(b, i == RETRIES - 1))
+    for (int i = 0; i < RETRIES && !world_dead(w); i++) {
+        made = made || b->cancelled || birth_try(b, i == RETRIES - 1);
+        if (made && birth_undo(b))
             break;
         fiber_sleep_us(w, pause_ms * 1000);
         pause_ms = MIN(pause_ms * 2, (int64_t)RETRY_MAX_MS);
@@ -122,12 +149,15 @@ static void birth_run(void *arg)
     birth_end(b);
 }
 
-static void birth_begin(struct kwok *k, const struct machine *m, int64_t delay_ns)
+static void birth_begin(struct kwok *k, const struct nodeclaim *c, const struct machine *m, int64_t delay_ns,
+                        bool again)
 {
     struct birth *b = xcalloc(1, sizeof(*b));
     struct arena *a = arena_new(0);
 
-    *b = (struct birth){.k = k, .arena = a, .delay_us = delay_ns / 1000};
+    *b = (struct birth){.k = k, .arena = a, .delay_us = delay_ns / 1000, .again = again};
+    b->claim = arena_strdup(a, c->name);
+    b->uid = arena_strdup(a, c->uid);
     b->node = tree_copy(a, kwok_node(a, k->o.syms, m));
     b->name = tree_str(tree_at(b->node, "metadata", "name", NULL));
     vec_push(&k->births, b);
@@ -162,7 +192,7 @@ static bool kwok_create(void *self, struct arena *a, struct syms *t, const struc
     }
     *ret = kwok_machine(a, t, c, &x);
     if (!birth_find(k, name))
-        birth_begin(k, ret, class->registration_delay_ns);
+        birth_begin(k, c, ret, class->registration_delay_ns, /* again= */ false);
     return true;
 }
 
@@ -176,19 +206,21 @@ static void kwok_resume(void *self, struct syms *t, const struct nodeclaim *c, c
     if (name.n == 0 || birth_find(k, name) || k->o.nodes.get(k->o.nodes.ctx, a, name))
         return;
     struct machine m = kwok_machine_again(a, t, c);
-    birth_begin(k, &m, class ? class->registration_delay_ns : 0);
+    birth_begin(k, c, &m, class ? class->registration_delay_ns : 0, /* again= */ true);
 }
 
 /* A Node that nobody has registered is not deleted by anybody else: termination takes care of registered ones only. */
-static bool drop_unregistered(struct kwok *k, struct arena *a, str name, struct err *e)
+static bool drop_unregistered(struct kwok *k, struct arena *a, const struct nodeclaim *c, str name, struct err *e)
 {
     struct birth *b = birth_find(k, name);
     struct tree *node = k->o.nodes.get(k->o.nodes.ctx, a, name);
 
     if (b)
         b->cancelled = true;
-    if (!node || tree_at(node, "metadata", "deletionTimestamp", NULL) ||
-        tree_at(node, "metadata", "labels", "karpenter.sh/registered", NULL))
+    if (!node && c->registered == COND_TRUE)
+        return true;
+    if (node && (tree_at(node, "metadata", "deletionTimestamp", NULL) ||
+                 tree_at(node, "metadata", "labels", "karpenter.sh/registered", NULL)))
         return true;
     return api_delete(k->o.api, a, &(struct api_ref){&api_nodes, {0}, name}, NULL, e) || e->kind == ERR_NOT_FOUND;
 }
@@ -198,7 +230,7 @@ static bool kwok_destroy(void *self, struct arena *a, const struct nodeclaim *c,
     struct kwok *k = self;
     str node = kwok_node_of(c->provider_id), name = arena_strdup(a, c->name);
 
-    if (node.n && !drop_unregistered(k, a, arena_strdup(a, node), e))
+    if (node.n && !drop_unregistered(k, a, c, arena_strdup(a, node), e))
         return err_wrap(e, "deleting node");
     if (!api_delete(k->o.api, a, &(struct api_ref){&api_nodeclaims, {0}, name}, NULL, e))
         return false;

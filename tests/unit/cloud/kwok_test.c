@@ -179,11 +179,22 @@ static void do_resume(void *arg)
     b->cloud->resume(b->cloud->self, b->t, b->claim, &b->class);
 }
 
+/* The claim is on the server too, under the uid that it gives. */
+static void claim_on_server(struct bench *b)
+{
+    str uid;
+
+    far_apply(b->f, CLAIM);
+    uid = far_get(b->f, "nodeclaims", "default-abcde", "metadata.uid");
+    b->claim->uid = str_sub(uid, 1, uid.n - 1); /* the quotes */
+}
+
 /* The process dies after the claim says what was launched, and before the Node is there. */
 static void the_next_process_owes_it(void **state)
 {
     struct bench *b = *state;
 
+    claim_on_server(b);
     b->class.registration_delay_ns = 5 * INT64_C(1000000000);
     far_do(b->f, do_create, b);
     far_run(b->f, 1);
@@ -200,6 +211,24 @@ static void the_next_process_owes_it(void **state)
     check_u64("and one request", b->errors, 0);
     far_do(b->f, do_get, b);
     check_true("with the id that the claim has", b->ok && str_eq(b->m.provider_id, b->claim->provider_id));
+}
+
+/* The next process has not heard yet that the claim has gone. */
+static void nothing_is_owed_to_the_gone(void **state)
+{
+    struct bench *b = *state;
+
+    claim_on_server(b);
+    b->class.registration_delay_ns = 5 * INT64_C(1000000000);
+    far_do(b->f, do_create, b);
+    far_kill(b->f);
+    b->cloud->free(b->cloud->self);
+    far_start(b->f);
+    provider_start(b);
+    far_delete(b->f, "nodeclaims", "default-abcde");
+    far_do(b->f, do_resume, b);
+    far_run(b->f, 60);
+    check_u64("no node", far_count(b->f, "nodes", "kwok-"), 0);
 }
 
 static void late_nodes(void **state)
@@ -339,6 +368,7 @@ int main(void)
         TEST(one_node_for_a_claim),
         TEST(the_next_process_finds_it),
         TEST(the_next_process_owes_it),
+        TEST(nothing_is_owed_to_the_gone),
         TEST(late_nodes),
         TEST(a_claim_that_goes_first),
         TEST(a_claim_that_goes_meanwhile),
