@@ -141,6 +141,14 @@ void store_subscribe(struct store *s, store_event_fn fn, void *ctx);
 /* A pending pod is on its way to the machine: for nomination_ms from now. Unknown machines are left alone. */
 void store_nominate(struct store *s, str provider_id, int64_t now_ms);
 bool store_is_nominated(const struct store *s, str provider_id, int64_t now_ms);
+/* How many pods of capacity buffers a round has put on machines that there are: in place of all that was said before.
+ * The snapshot tells (state_node.n_buffer_pods). */
+struct buffer_count {
+    str provider_id;
+    uint32_t n;
+};
+
+void store_count_buffers(struct store *s, const struct buffer_count *v, uint32_t n);
 /* Disruption has decided that the machine goes; undone when it failed. */
 void store_mark(struct store *s, str provider_id, bool deleting);
 bool store_is_marked(const struct store *s, str provider_id); /* or is being deleted */
