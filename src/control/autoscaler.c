@@ -216,6 +216,7 @@ static bool set_up(struct autoscaler *o, struct err *e)
                                                 .classes = o->c.cloud->classes,
                                                 .n_classes = o->c.cloud->n_classes,
                                                 .owners = opt->settings.n_default_spreads != 0,
+                                                .buffers = opt->settings.capacity_buffers,
                                                 .ctx = o,
                                                 .on_error = on_feed_error,
                                                 .on_listed = on_listed});

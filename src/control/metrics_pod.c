@@ -186,8 +186,8 @@ static void collect(void *ctx, const struct metric *f, struct sb *out)
     uint32_t n = store_pods_room(m->c->store);
 
     for (uint32_t i = 0; i < n; i++) {
-        if (!pods[i].spec)
-            continue; /* a gap */
+        if (!pods[i].spec || pods[i].of_buffer)
+            continue; /* a gap; not a pod */
         if (f == m->c->metrics->pods_state)
             emit_state(m, f, &pods[i], out);
         else

@@ -95,6 +95,8 @@ static bool set_gates(struct ctx *c, str v, struct err *e)
             c->s->reserved_capacity = on;
         else if (str_is(name, "SpotToSpotConsolidation"))
             c->s->spot_to_spot = on;
+        else if (str_is(name, "CapacityBuffer"))
+            c->s->capacity_buffers = on;
     }
     return true;
 }

@@ -44,13 +44,16 @@ static bool pod_is_pending(const struct pod *p)
 
 static void pick_pending(struct build *b)
 {
-    VEC(uint32_t) waiting = {0};
+    VEC(uint32_t) waiting = {0}, of_buffers = {0};
 
     for (uint32_t i = 0; i < b->s->n_pods; i++)
-        if (pod_is_pending(&b->s->pods[i]))
+        if (b->s->pods[i].of_buffer)
+            vec_push(&of_buffers, i);
+        else if (pod_is_pending(&b->s->pods[i]))
             vec_push(&waiting, i);
-    build_pending(b, waiting.v, waiting.n);
+    build_pending(b, waiting.v, waiting.n, of_buffers.v, of_buffers.n);
     vec_fini(&waiting);
+    vec_fini(&of_buffers);
 }
 
 /* Indexes by name; the text of their keys is in the arena. */
@@ -109,7 +112,7 @@ struct snapshot *state_build(struct arena *a, struct objects *o, const struct ca
     b.s->now_ms = now_ms;
     b.s->settings = *st;
     b.s->catalog = c;
-    if (!build_workloads(&b, e))
+    if (!build_workloads(&b, e) || !build_buffers(&b, e))
         return NULL;
     share_objects(&b);
     build_pools(&b);
