@@ -285,6 +285,11 @@ static bool is_seen(struct rig *r, const void *arg)
         c = count(p, "nodeclaims", count_claim, STR(""), cond);
         return c.n > 0 && c.n_with == c.n;
     }
+    if (str_cut(s->text, ' ', &head, &tail) && str_to_i64(head, &n) && str_starts(tail, STR("NodeClaims "))) {
+        c = count(p, "nodeclaims", count_claim, STR(""),
+                  arena_printf(p->a, STR_FMT "%c", STR_ARG(str_sub(tail, 11, tail.n)), 0).p);
+        return c.n == (uint32_t)n && c.n_with == c.n;
+    }
     if (str_cut(s->text, ' ', &head, &tail) && str_to_i64(head, &n)) {
         c = count(p, "pods", count_pod, STR(""), NULL);
         return c.n_running == (uint32_t)n;
@@ -320,6 +325,8 @@ static bool do_create(struct replay *p, str list)
 
     while (list.n) {
         (void)str_cut(list, ',', &one, &list);
+        if (str_starts(str_trim(one), STR("which ")))
+            break; /* for the reader */
         if (!str_cut(str_trim(one), ' ', &kind, &name) || !find_object(p, kind, name))
             return false;
         apply(p, find_object(p, kind, name));
@@ -334,7 +341,8 @@ static const char *plural_of(str kind)
                                            {"Pod", "pods"},
                                            {"PodDisruptionBudget", "poddisruptionbudgets"},
                                            {"Node", "nodes"},
-                                           {"Deployment", "deployments"}};
+                                           {"Deployment", "deployments"},
+                                           {"CapacityBuffer", "capacitybuffers"}};
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_is(kind, names[i][0]))
@@ -610,7 +618,7 @@ static void read_objects(struct replay *p, str text)
 
 int main(int argc, char **argv)
 {
-    static const char *const kinds[] = {"nodeclaims", "nodepools", "nodes", "pods"};
+    static const char *const kinds[] = {"nodeclaims", "nodepools", "nodes", "pods", "capacitybuffers"};
     struct replay p = {.a = arena_new(0)};
     uint32_t first = 0;
     bool ok;
