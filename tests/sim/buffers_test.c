@@ -105,13 +105,10 @@ static void a_template_is_resolved(void **state)
     check_str("Event of the condition", lab_events(r->l, "Provisioning", "spare"),
               "Status condition transitioned, Type: Provisioning, Status: False -> True, Reason: FitsExistingCapacity, "
               "Message: All 2 virtual pods fit on existing capacity");
-    check_double(
-        "status metrics",
-        metric(
-            r,
-            "operator_capacitybuffer_status_condition_count{namespace=\"default\",name=\"spare\",type=\"Provisioning\","
-            "status=\"True\",reason=\"FitsExistingCapacity\"}"),
-        1);
+    check_double("status metrics",
+                 metric(r, "operator_capacitybuffer_status_condition_count{name=\"spare\",namespace=\"default\","
+                           "reason=\"FitsExistingCapacity\",status=\"True\",type=\"Provisioning\"}"),
+                 1);
     check_double("virtual pods are not counted as pods",
                  metric(r, "karpenter_pods_state{name=\"capacity-buffer-spare-1\""), -1);
 }
