@@ -19,6 +19,7 @@ struct feed_options {
     uint32_t n_classes;
     bool owners;  /* Services and controllers too: default spread constraints ask for their selectors */
     bool buffers; /* CapacityBuffers and PodTemplates too */
+    bool overlays;
     void *ctx;
     /* e says what is wrong: with an object, or (name empty) with the watch of a kind, which goes on by itself. */
     void (*on_error)(void *ctx, enum object_kind kind, str ns, str name, const struct err *e);

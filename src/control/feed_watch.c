@@ -17,7 +17,7 @@ struct watch {
 static const struct {
     enum object_kind kind;
     const struct api_kind *api;
-    enum { ALWAYS, OWNERS, BUFFERS } when;
+    enum { ALWAYS, OWNERS, BUFFERS, OVERLAYS } when;
 } kinds[] = {
     {OBJ_NODEPOOL, &api_nodepools, ALWAYS},
     {OBJ_NODECLAIM, &api_nodeclaims, ALWAYS},
@@ -37,6 +37,7 @@ static const struct {
     {OBJ_RC, &api_rcs, OWNERS},
     {OBJ_BUFFER, &api_capacitybuffers, BUFFERS},
     {OBJ_PODTEMPLATE, &api_podtemplates, BUFFERS},
+    {OBJ_OVERLAY, &api_nodeoverlays, OVERLAYS},
 };
 
 static void on_list_begin(void *ctx)
@@ -131,6 +132,8 @@ static void end_watches(struct feed *f)
 
 void feed_watch(struct feed *f, struct api *c)
 {
+    const bool wanted[] = {
+        [ALWAYS] = true, [OWNERS] = f->o.owners, [BUFFERS] = f->o.buffers, [OVERLAYS] = f->o.overlays};
     const struct reflector_options defaults = {0};
 
     assert(!f->end_watches);
@@ -138,7 +141,7 @@ void feed_watch(struct feed *f, struct api *c)
     for (uint32_t i = 0; i < f->o.n_classes; i++)
         add_class(f, &f->o.classes[i]);
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (kinds[i].when == ALWAYS || (kinds[i].when == OWNERS ? f->o.owners : f->o.buffers))
+        if (wanted[kinds[i].when])
             (void)add(f, kinds[i].kind, kinds[i].api);
     for (uint32_t i = 0; i < f->watches.n; i++) {
         struct watch *w = f->watches.v[i];

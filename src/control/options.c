@@ -101,7 +101,6 @@ static bool set_gates(struct ctx *c, str v, struct err *e)
         bool *on;
     } gates[] = {
         {"NodeRepair", &c->o->gate_node_repair},
-        {"NodeOverlay", &c->o->gate_node_overlay},
         {"StaticCapacity", &c->o->gate_static_capacity},
     };
     str one, name, value, rest = v;

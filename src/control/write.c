@@ -39,6 +39,8 @@ static const struct api_kind *kind_of(const struct control *c, struct arena *a, 
         return &api_nodes;
     if (kind == OBJ_BUFFER)
         return &api_capacitybuffers;
+    if (kind == OBJ_OVERLAY)
+        return &api_nodeoverlays;
     assert(kind == OBJ_NODECLASS);
     return class_kind(c, a, *name, name);
 }
@@ -118,6 +120,7 @@ struct cond_object draft_conds(const struct draft *d)
     const struct cond_set *set = d->object_kind == OBJ_NODECLAIM  ? &conds_nodeclaim
                                  : d->object_kind == OBJ_NODEPOOL ? &conds_nodepool
                                  : d->object_kind == OBJ_BUFFER   ? &conds_buffer
+                                 : d->object_kind == OBJ_OVERLAY  ? &conds_overlay
                                                                   : &conds_nodeclass;
 
     return (struct cond_object){.arena = d->arena, .obj = d->obj, .set = set, .now_ms = world_now_ms(d->c->world)};

@@ -7,11 +7,13 @@
 #include "model/duration.h"
 
 static const char *const claim_dependents[] = {"Launched", "Registered", "Initialized"};
+static const char *const overlay_dependents[] = {"ValidationSucceeded"};
 static const char *const pool_dependents[] = {"ValidationSucceeded", "NodeClassReady"};
 
 const struct cond_set conds_nodeclaim = {claim_dependents, ARRAY_LEN(claim_dependents), false};
 const struct cond_set conds_nodepool = {pool_dependents, ARRAY_LEN(pool_dependents), false};
 const struct cond_set conds_nodeclass = {NULL, 0, false};
+const struct cond_set conds_overlay = {overlay_dependents, ARRAY_LEN(overlay_dependents), false};
 const struct cond_set conds_buffer = {NULL, 0, true};
 
 #define ROOT "Ready"

@@ -165,6 +165,8 @@ static const void *only(struct objects *o, enum object_kind kind, struct csi_dri
         return ONLY(templates);
     case OBJ_BUFFER:
         return ONLY(buffers);
+    case OBJ_OVERLAY:
+        return ONLY(overlays);
     case OBJ_CSINODE:
         *csi = (struct csi_drivers){vec_to_arena(&o->csi_limits, o->arena), o->csi_limits.n};
         *ret_size = sizeof(*csi);

@@ -97,6 +97,8 @@ static bool set_gates(struct ctx *c, str v, struct err *e)
             c->s->spot_to_spot = on;
         else if (str_is(name, "CapacityBuffer"))
             c->s->capacity_buffers = on;
+        else if (str_is(name, "NodeOverlay"))
+            c->s->node_overlays = on;
     }
     return true;
 }

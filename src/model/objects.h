@@ -11,6 +11,7 @@
 #include "model/buffer.h"
 #include "model/node.h"
 #include "model/nodepool.h"
+#include "model/overlay.h"
 #include "model/pod.h"
 #include "model/workload.h"
 
@@ -36,6 +37,7 @@ enum object_kind {
     OBJ_ATTACHMENT,
     OBJ_PODTEMPLATE,
     OBJ_BUFFER, /* a CapacityBuffer */
+    OBJ_OVERLAY,
     OBJ_OTHER, /* kinds that are known but not looked at */
 };
 
@@ -100,6 +102,7 @@ struct objects {
     VEC(struct daemonset) daemons;
     VEC(struct workload) workloads, templates; /* templates: PodTemplates */
     VEC(struct buffer) buffers;
+    VEC(struct overlay) overlays;
     VEC(struct pvc) pvcs;
     VEC(struct pv) pvs;
     VEC(struct storage_class) storage_classes;

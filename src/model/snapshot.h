@@ -28,6 +28,7 @@ struct settings {
     bool ignore_dra;        /* IGNORE_DRA_REQUESTS */
     bool spot_to_spot;      /* feature gate SpotToSpotConsolidation */
     bool capacity_buffers;  /* feature gate CapacityBuffer */
+    bool node_overlays;     /* feature gate NodeOverlay */
     enum consolidation consolidation;
     double min_savings_usd,
         min_savings_share;          /* CONSOLIDATION_MIN_SAVINGS: an hour; of the price of the nodes that go */

@@ -96,6 +96,24 @@ static void name_storage(const struct build *b, struct storage_names *names)
         strmap_put(&names->classes, s->classes[i].name, i);
 }
 
+/* The catalogue as the NodeOverlays of the input change it. */
+static const struct catalog *overlaid(struct build *b, const struct catalog *c, bool open)
+{
+    struct objects *o = b->o;
+    struct overlay_verdict *v = arena_new_array(b->arena, struct overlay_verdict, o->overlays.n);
+
+    if (open)
+        c = overlays_apply(b->arena, o->syms, c, o->pools.v, o->pools.n, o->overlays.v, o->overlays.n, v);
+    for (uint32_t i = 0; i < o->overlays.n; i++)
+        if (!open)
+            objects_note(o, "NodeOverlay " STR_FMT ": left out, the feature gate NodeOverlay is closed",
+                         STR_ARG(o->overlays.v[i].name));
+        else if (v[i].fate != OVERLAY_APPLIES)
+            objects_note(o, "NodeOverlay " STR_FMT ": left out, " STR_FMT, STR_ARG(o->overlays.v[i].name),
+                         STR_ARG(v[i].message));
+    return c;
+}
+
 struct snapshot *state_build(struct arena *a, struct objects *o, const struct catalog *c, const struct settings *st,
                              int64_t now_ms, struct err *e)
 {
@@ -111,7 +129,7 @@ struct snapshot *state_build(struct arena *a, struct objects *o, const struct ca
     b.s->syms = o->syms;
     b.s->now_ms = now_ms;
     b.s->settings = *st;
-    b.s->catalog = c;
+    b.s->catalog = overlaid(&b, c, st->node_overlays);
     if (!build_workloads(&b, e) || !build_buffers(&b, e))
         return NULL;
     share_objects(&b);

@@ -14,7 +14,7 @@ bool kind_is_stored(enum object_kind kind)
 static bool has_text(enum object_kind kind)
 {
     return kind == OBJ_NODE || kind == OBJ_NODECLAIM || kind == OBJ_NODEPOOL || kind == OBJ_NODECLASS ||
-           kind == OBJ_BUFFER;
+           kind == OBJ_BUFFER || kind == OBJ_OVERLAY;
 }
 
 struct store *store_new(const struct store_options *o)
@@ -312,7 +312,8 @@ static void follow(struct store *s, enum object_kind kind, struct object *was, s
         hosts_node(s, was, is);
     else if (kind == OBJ_NODECLAIM)
         hosts_claim(s, was, is);
-    else if (kind == OBJ_NODEPOOL && is && (!was || was->kept.generation != is->kept.generation))
+    else if ((kind == OBJ_NODEPOOL && is && (!was || was->kept.generation != is->kept.generation)) ||
+             (kind == OBJ_OVERLAY && (!was || !is || was->kept.generation != is->kept.generation)))
         s->epoch++;
     if (was)
         release_spec(s, kind, was);

@@ -187,6 +187,12 @@ static void mark_buffer(struct syms *t, const struct buffer *b)
     mark_resources(t, &b->limits);
 }
 
+static void mark_overlay(struct syms *t, const struct overlay *v)
+{
+    mark_exprs(t, v->requirements, v->n_requirements);
+    mark_resources(t, &v->capacity);
+}
+
 static void mark_controller(struct syms *t, const struct controller *c)
 {
     sym_mark(t, c->ns);
@@ -281,6 +287,9 @@ static void mark_object(struct syms *t, enum object_kind kind, const void *x)
         return;
     case OBJ_BUFFER:
         mark_buffer(t, x);
+        return;
+    case OBJ_OVERLAY:
+        mark_overlay(t, x);
         return;
     case OBJ_POD:
     case OBJ_DEPLOYMENT:
