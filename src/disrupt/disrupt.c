@@ -1,20 +1,6 @@
 /* The methods in Karpenter's order, and what is said of every node in the end. */
 #include "disrupt/methods.h"
 
-const char *disrupt_method_name(enum disrupt_method m)
-{
-    static const char *const names[N_METHODS] = {"emptiness", "drift", "multi", "single"};
-
-    return names[m];
-}
-
-const char *disrupt_reason_name(enum disrupt_method m)
-{
-    static const char *const names[N_METHODS] = {"Empty", "Drifted", "Underutilized", "Underutilized"};
-
-    return names[m];
-}
-
 /* --- what methods share -------------------------------------------------------------------------------------------------- */
 
 /* What the commands so far take from the budgets. */
@@ -139,8 +125,12 @@ static void search_drift(struct run *r)
 
 static void compat(struct run *r, unsigned methods)
 {
-    static void (*const search[N_METHODS])(struct run *) = {search_emptiness, search_drift, search_multi,
-                                                            search_single};
+    static void (*const search[N_METHODS])(struct run *) = {
+        [METHOD_EMPTINESS] = search_emptiness,
+        [METHOD_DRIFT] = search_drift,
+        [METHOD_MULTI] = search_multi,
+        [METHOD_SINGLE] = search_single,
+    };
 
     for (unsigned m = 0; m < N_METHODS && r->commands.n == 0; m++) {
         if (!(methods & 1u << m))
@@ -175,6 +165,7 @@ static struct decision decide(struct run *r, struct candidate *c, enum disrupt_m
         return empty_out(r, c);
     case METHOD_DRIFT:
         return drift_away(r, c);
+    case METHOD_STATIC_DRIFT:
     case METHOD_MULTI:
     case METHOD_SINGLE:
     case N_METHODS:
@@ -267,8 +258,9 @@ struct disruption *disrupt_plan(struct arena *a, const struct snapshot *s, const
 {
     struct disruption *out = arena_new_one(a, struct disruption);
     struct run r = {.a = a, .s = s, .o = o};
-    unsigned methods = o->methods ? o->methods : (1u << N_METHODS) - 1;
+    unsigned methods = o->methods ? o->methods : PLANNED_METHODS;
 
+    assert((methods & ~PLANNED_METHODS) == 0);
     candidates_init(&r.c, a, s);
     balance_init(&r.balance, &r.c);
     r.w = whatif_new(s, r.c.movable);
