@@ -171,6 +171,7 @@ struct pool_census { /* its claims */
 };
 
 struct pool_census store_pool_census(const struct store *s, str pool);
+int64_t store_room(const struct store *s, str pool, int64_t limit); /* for more claims, beside those reserved */
 /* Of `wanted` claims as many as the limit leaves room for; nobody else makes them until they are released, one by one, once they are made or have failed. */
 int64_t store_reserve(struct store *s, str pool, int64_t limit, int64_t wanted);
 void store_release(struct store *s, str pool, int64_t n);

@@ -36,13 +36,19 @@ static uint32_t reservation_of(const struct store *s, str pool)
     return MAP_NONE;
 }
 
-int64_t store_reserve(struct store *s, str pool, int64_t limit, int64_t wanted)
+int64_t store_room(const struct store *s, str pool, int64_t limit)
 {
     uint32_t ix = reservation_of(s, pool);
     struct pool_census v = store_pool_census(s, pool);
     int64_t reserved = ix == MAP_NONE ? 0 : s->reservations.v[ix].n;
-    int64_t room = sat_sub(sat_sub(limit, reserved), (int64_t)v.active + v.pending + v.deleting);
-    int64_t n = MIN(wanted, room);
+
+    return MAX(0, sat_sub(sat_sub(limit, reserved), (int64_t)v.active + v.pending + v.deleting));
+}
+
+int64_t store_reserve(struct store *s, str pool, int64_t limit, int64_t wanted)
+{
+    uint32_t ix = reservation_of(s, pool);
+    int64_t n = MIN(wanted, store_room(s, pool, limit));
 
     if (n <= 0)
         return 0;
