@@ -1,6 +1,63 @@
 /* The methods in Karpenter's order, and what is said of every node in the end. */
 #include "disrupt/methods.h"
 
+/* --- start and end --------------------------------------------------------------------------------------------------------- */
+
+static bool is_busy(const struct run *r, uint32_t node)
+{
+    return r->busy && bit_test(r->busy, node);
+}
+
+void run_begin(struct run *r)
+{
+    const struct snapshot *s = r->s;
+
+    candidates_init(&r->c, r->a, s);
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        if (is_busy(r, i))
+            r->c.all[i].obstacle = BLOCK_DELETING; /* as good as */
+    balance_init(&r->balance, &r->c);
+    r->command_of = arena_new_array(r->a, uint32_t, s->n_nodes);
+    memset(r->command_of, 0xff, s->n_nodes * sizeof(*r->command_of));
+    r->taken = arena_new_array(r->a, int64_t, s->n_pools);
+    r->found = arena_new_array(r->a, enum blocker_kind, s->n_nodes);
+}
+
+/* Commands that are under way go ahead: their nodes are no place for the pods of others, and their own pods need one. */
+static void remove_busy(struct run *r)
+{
+    struct whatif_outcome out;
+    VEC(uint32_t) nodes = {0};
+
+    for (uint32_t i = 0; i < r->s->n_nodes; i++)
+        if (is_busy(r, i) && !r->s->nodes[i].deleting)
+            vec_push(&nodes, i);
+    if (nodes.n) {
+        whatif_remove(r->w, nodes.v, nodes.n, /* settled_only= */ false, UINT32_MAX, &out);
+        whatif_keep(r->w);
+        for (uint32_t i = 0; i < r->s->n_nodes; i++)
+            if (whatif_took(r->w, i) && r->c.all[i].obstacle == BLOCK_NONE)
+                r->c.all[i].obstacle = BLOCK_NOMINATED;
+    }
+    vec_fini(&nodes);
+}
+
+void run_compile(struct run *r)
+{
+    r->w = whatif_new(r->s, r->c.movable);
+    if (r->o->compat)
+        whatif_set_compat(r->w);
+    remove_busy(r);
+}
+
+void run_end(struct run *r)
+{
+    vec_fini(&r->commands);
+    vec_fini(&r->moves);
+    whatif_free(r->w);
+    candidates_fini(&r->c);
+}
+
 /* --- what methods share -------------------------------------------------------------------------------------------------- */
 
 /* What the commands so far take from the budgets. */
@@ -66,7 +123,7 @@ void add_command(struct run *r, enum disrupt_method m, struct candidate *const *
 
 /* --- emptiness and drift (lifecycle 8.7, 8.8) ------------------------------------------------------------------------------ */
 
-static void search_emptiness(struct run *r)
+void search_emptiness(struct run *r)
 {
     uint32_t n, kept = 0;
     struct candidate **v = candidates_of(&r->c, r->a, METHOD_EMPTINESS, &n);
@@ -97,10 +154,12 @@ struct decision drift_away(struct run *r, const struct candidate *c)
     d.n_pods = out.n_pods;
     d.savings -= replacements_price(r, out.n_claims);
     d.why = out.n_failed ? BLOCK_PODS : BLOCK_NONE;
+    if (out.n_failed)
+        report_blocked(r, c, &d);
     return d;
 }
 
-static void search_drift(struct run *r)
+void search_drift(struct run *r)
 {
     uint32_t n;
     struct candidate **v = candidates_of(&r->c, r->a, METHOD_DRIFT, &n);
@@ -261,15 +320,9 @@ struct disruption *disrupt_plan(struct arena *a, const struct snapshot *s, const
     unsigned methods = o->methods ? o->methods : PLANNED_METHODS;
 
     assert((methods & ~PLANNED_METHODS) == 0);
-    candidates_init(&r.c, a, s);
-    balance_init(&r.balance, &r.c);
-    r.w = whatif_new(s, r.c.movable);
-    r.command_of = arena_new_array(a, uint32_t, s->n_nodes);
-    memset(r.command_of, 0xff, s->n_nodes * sizeof(*r.command_of));
-    r.taken = arena_new_array(a, int64_t, s->n_pools);
-    r.found = arena_new_array(a, enum blocker_kind, s->n_nodes);
+    run_begin(&r);
+    run_compile(&r);
     if (o->compat) {
-        whatif_set_compat(r.w);
         compat(&r, methods);
     } else {
         find_drift(&r);
@@ -278,9 +331,6 @@ struct disruption *disrupt_plan(struct arena *a, const struct snapshot *s, const
     describe_nodes(&r, methods, out);
     out->commands = vec_to_arena(&r.commands, a);
     out->n_commands = r.commands.n;
-    vec_fini(&r.commands);
-    vec_fini(&r.moves);
-    whatif_free(r.w);
-    candidates_fini(&r.c);
+    run_end(&r);
     return out;
 }
