@@ -7,7 +7,7 @@ import json
 APPS = 400
 ZONES = ("test-zone-a", "test-zone-b", "test-zone-c", "test-zone-d")
 POOL = "crowd"
-POOL_HASH = "2205867137459653494"  # Karpenter's, of the pool below
+POOL_HASH = "7428780003907761376"  # Karpenter's, of the pool below
 SINCE = "2026-01-15T11:10:00Z"
 IMAGES = 20
 CAPACITY = {"cpu": "16", "ephemeral-storage": "20Gi", "memory": "64Gi", "pods": "110"}
