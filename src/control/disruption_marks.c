@@ -1,7 +1,7 @@
 /* The disrupted taint of Nodes and the condition DisruptionReason of NodeClaims. */
 #include "control/disruption_int.h"
 #include "control/fan.h"
-#include "control/node_int.h"
+#include "control/nodes.h"
 
 #define WIDTH 100
 
@@ -19,7 +19,7 @@ static bool try_taint(void *ctx, struct err *e)
 
     if (!draft_open(&d, m->c, m->a, OBJ_NODE, m->name))
         return true;
-    bool has = node_has_taint(d.obj, STR(NODE_DISRUPTED_TAINT), STR("NoSchedule"));
+    bool has = node_is_tainted_disrupted(d.obj);
     if (has == m->on || (has && obj_is_deleting(d.obj)))
         return true;
     if (m->on)

@@ -22,9 +22,6 @@ void health_register(struct nodes *s);
 
 /* The node's claim when there is exactly one. */
 bool node_claim_open(struct control *c, struct arena *a, const struct tree *node, struct draft *ret);
-/* The taint karpenter.sh/disrupted:NoSchedule of a Node. */
-void node_taint_disrupted(struct arena *a, struct tree *node);
-void node_untaint_disrupted(struct tree *node);
 struct event_object node_event_object(const struct tree *node);
 /* Event FailedDraining; false: there is no such node. */
 bool node_failed_draining(struct control *c, str node, str why);

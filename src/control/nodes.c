@@ -12,11 +12,16 @@ bool node_claim_open(struct control *c, struct arena *a, const struct tree *node
     return claims.n == 1 && draft_open(ret, c, a, OBJ_NODECLAIM, claims.v[0]);
 }
 
+bool node_is_tainted_disrupted(const struct tree *node)
+{
+    return node_has_taint(node, STR(NODE_DISRUPTED_TAINT), STR("NoSchedule"));
+}
+
 void node_taint_disrupted(struct arena *a, struct tree *node)
 {
     struct tree *taints = tree_sublist(a, tree_sub(a, node, "spec"), "taints");
 
-    if (node_has_taint(node, STR(NODE_DISRUPTED_TAINT), STR("NoSchedule")))
+    if (node_is_tainted_disrupted(node))
         return;
     for (uint32_t i = taints->n; i-- > 0;)
         if (str_is(tree_str(tree_get(&taints->items[i], "key")), NODE_DISRUPTED_TAINT))
