@@ -19,6 +19,8 @@
 #define FORGET_STARTUP_S 2.0 /* before the scenario: a replica leads */
 
 static const char *const settings[] = {
+    "LEADER_ELECTION_NAMESPACE",
+    "kube-system",
     "LOG_LEVEL",
     "debug",
     "FEATURE_GATES",

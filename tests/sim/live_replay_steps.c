@@ -7,6 +7,8 @@
 #include "live_replay.h"
 #include "model/duration.h"
 
+#define HAND_S 0.02 /* nobody does two things at the same instant */
+
 static const struct tree *find_object(const struct replay *p, str kind, str name)
 {
     for (uint32_t i = 0; i < p->n_objects; i++)
@@ -258,8 +260,11 @@ bool live_step(struct replay *p, str text, double took_s)
     if (str_starts(text, STR("seen: ")))
         return live_see(p, str_sub(text, 6, text.n), took_s);
     for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
-        if (str_starts(text, str_c(verbs[i].verb)))
-            return verbs[i].fn(p, str_sub(text, strlen(verbs[i].verb), text.n));
+        if (str_starts(text, str_c(verbs[i].verb))) {
+            ok = verbs[i].fn(p, str_sub(text, strlen(verbs[i].verb), text.n));
+            lab_run(p->r->l, HAND_S);
+            return ok;
+        }
     if (str_starts(text, STR("waited ")) && str_cut(str_sub(text, 7, text.n), ' ', &number, &text) &&
         !str_to_double(number, &s))
         return false;
