@@ -40,6 +40,16 @@ static double price_of(const struct snapshot *s, const struct state_node *n, uin
     return 0;
 }
 
+double node_price(const struct snapshot *s, uint32_t node)
+{
+    sym name = label_of(s, &s->nodes[node], SYM(ITYPE));
+
+    for (uint32_t i = 0; i < s->catalog->n; i++)
+        if (sym_eq(s->catalog->types[i].name, name))
+            return price_of(s, &s->nodes[node], i);
+    return 0;
+}
+
 /* Whether the node's labels leave the offering possible; labels it does not have leave everything possible. */
 static bool offering_matches(const struct snapshot *s, const struct state_node *n, const struct offering *o)
 {

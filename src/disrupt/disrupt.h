@@ -111,6 +111,8 @@ const char *disrupt_reason_name(enum disrupt_method m); /* "Empty", "Drifted", "
 
 /* --- words for commands (lifecycle 8.14) ------------------------------------------------------------------------------ */
 
+/* What the node costs an hour; 0 when that is not known. */
+double node_price(const struct snapshot *s, uint32_t node);
 /* A Node goes by its own name, and a NodeClaim that has no Node by its own. */
 str node_title(const struct state_node *n);
 const char *command_decision(const struct disrupt_command *c); /* "delete", "replace" */
