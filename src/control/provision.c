@@ -167,9 +167,17 @@ static void nominate(struct provisioner *p, struct reconcile *r, const struct ro
     }
 }
 
+static void say_excluded(struct reconcile *r, const struct round *d)
+{
+    for (uint32_t i = 0; i < d->n_exclusions; i++)
+        log_debug(r->log, "instance types were excluded because they would breach limits",
+                  LOG_OBJ("NodePool", STR(""), d->exclusions[i].pool), LOG_I64("excluded", d->exclusions[i].n_excluded),
+                  LOG_I64("total", d->exclusions[i].n_types));
+}
+
 static void say_found(struct reconcile *r, const struct round *d, int64_t took_us)
 {
-    uint32_t n_new = 0, n_unready = 0, n_waiting = 0, shown = 0;
+    uint32_t n_new = 0, n_waiting = 0, shown = 0;
     struct sb names = {0}, took = {0};
 
     for (uint32_t i = 0; i < d->n_claims; i++)
@@ -185,13 +193,10 @@ static void say_found(struct reconcile *r, const struct round *d, int64_t took_u
                  LOG_STR("duration", sb_view(&took)));
         log_info(r->log, "computed new nodeclaim(s) to fit pod(s)", LOG_I64("nodeclaims", d->n_claims),
                  LOG_I64("pods", n_new));
-        for (uint32_t i = 0; i < d->n_nodes; i++)
-            if (!d->nodes[i].ready) {
-                n_unready++;
-                n_waiting += d->nodes[i].n_pods;
-            }
+        for (uint32_t i = 0; i < d->n_nodes; i++) /* quirk: ready or not, all that exist and take pods count */
+            n_waiting += d->nodes[i].n_pods;
         if (n_waiting)
-            log_info(r->log, "computed unready node(s) will fit pod(s)", LOG_I64("nodes", n_unready),
+            log_info(r->log, "computed unready node(s) will fit pod(s)", LOG_I64("nodes", d->n_nodes),
                      LOG_I64("pods", n_waiting));
     }
     sb_fini(&names);
@@ -264,6 +269,7 @@ static struct round *plan_round(struct provisioner *p, struct reconcile *r)
     took = world_mono_us(c->world) - began;
     metric_observe(c->metrics->scheduler_scheduling_duration, (double)took / 1e6, METRIC_VALS(STR("provisioner")),
                    world_now_ms(c->world));
+    say_excluded(r, d);
     say_refusals(p, r, d);
     nominate(p, r, d);
     say_found(r, d, took);

@@ -104,7 +104,6 @@ struct round_node round_node_of(struct arena *a, const struct store *st, const s
         .claim = m->claim ? arena_strdup(a, m->claim->name) : (str){0},
         .provider_id = arena_strdup(a, m->node ? m->node->provider_id : m->claim->provider_id),
         .pool = arena_strdup(a, pool),
-        .ready = m->initialized,
         .healthy_pool = pool_is_healthy(st, pool),
         .pods = round_pods(a, s, n->pods, n->n_pods),
         .n_pods = n->n_pods,
@@ -140,6 +139,13 @@ struct round *round_of(struct arena *a, const struct store *st, const struct sna
     r->nodes = arena_new_array(a, struct round_node, p->n_nodes);
     for (; r->n_nodes < p->n_nodes; r->n_nodes++)
         r->nodes[r->n_nodes] = round_node_of(a, st, s, &p->nodes[r->n_nodes]);
+    r->exclusions = arena_new_array(a, struct round_exclusion, p->n_exclusions);
+    for (; r->n_exclusions < p->n_exclusions; r->n_exclusions++)
+        r->exclusions[r->n_exclusions] = (struct round_exclusion){
+            arena_strdup(a, sym_str(s->syms, s->pools[p->exclusions[r->n_exclusions].pool].name_sym)),
+            p->exclusions[r->n_exclusions].n_excluded,
+            p->exclusions[r->n_exclusions].n_types,
+        };
     r->refusals = arena_new_array(a, struct round_refusal, s->n_refused + p->n_failures);
     for (uint32_t i = 0; i < s->n_refused; i++)
         r->refusals[r->n_refusals++] = (struct round_refusal){

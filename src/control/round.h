@@ -28,7 +28,6 @@ struct round_claim { /* a NodeClaim to be made */
 struct round_node {               /* an existing machine that takes pods */
     str node, claim, provider_id; /* node or claim may be empty */
     str pool;
-    bool ready; /* initialized */
     bool healthy_pool;
     struct round_pod *pods;
     uint32_t n_pods;
@@ -41,11 +40,17 @@ struct round_refusal {
     bool silent;   /* does not want our capacity: no event either */
 };
 
+struct round_exclusion { /* types that the limits of a pool left out */
+    str pool;
+    uint32_t n_excluded, n_types;
+};
+
 struct round {
     struct round_claim *claims;
     struct round_node *nodes;
     struct round_refusal *refusals;
-    uint32_t n_claims, n_nodes, n_refusals;
+    struct round_exclusion *exclusions;
+    uint32_t n_claims, n_nodes, n_refusals, n_exclusions;
     uint32_t n_pending, n_moving, n_ignored; /* ignored: refused before planning */
 };
 
