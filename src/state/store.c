@@ -42,6 +42,7 @@ void store_free(struct store *s)
     if (!s)
         return;
     hosts_fini(s);
+    reservations_fini(s);
     pods_fini(s);
     for (uint32_t k = 0; k < OBJ_OTHER; k++) {
         struct table *t = &s->tables[k];
