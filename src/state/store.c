@@ -193,7 +193,7 @@ uint64_t store_version(const struct store *s, enum object_kind kind, str ns, str
     return x ? x->kept.version : 0;
 }
 
-uint32_t store_room(const struct store *s, enum object_kind kind)
+uint32_t store_numbers(const struct store *s, enum object_kind kind)
 {
     return s->tables[kind].all.n;
 }
