@@ -4,7 +4,7 @@
 
 #include "control/fan.h"
 #include "control/feed.h"
-#include "control/provision.h"
+#include "control/round.h"
 #include "control/write.h"
 #include "data/edit.h"
 
