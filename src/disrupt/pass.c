@@ -113,6 +113,18 @@ static void search(struct run *r, const struct pass_options *o, struct candidate
         search_thoroughly(r, o->method);
 }
 
+/* Karpenter remembers every candidate that was beyond a budget. Our own search goes on to the next ones, so only those
+ * were not looked at whose pools give up none. */
+static bool is_constrained(const struct run *r, const struct pass_options *o, struct candidate *const *v,
+                           const struct pass *p)
+{
+    bool own = !o->compat && o->method != METHOD_STATIC_DRIFT, any = false;
+
+    for (uint32_t i = 0; i < p->n_candidates && !o->unchanged; i++)
+        any |= own ? p->budgets[v[i]->pool].left == 0 : r->found[v[i]->node] == BLOCK_BUDGET;
+    return any;
+}
+
 struct pass *disrupt_pass(struct arena *a, const struct snapshot *s, const struct pass_options *o)
 {
     struct pass *out = arena_new_one(a, struct pass);
@@ -130,8 +142,7 @@ struct pass *disrupt_pass(struct arena *a, const struct snapshot *s, const struc
     }
     if (out->n_candidates && !o->unchanged)
         search(&r, o, v, out);
-    for (uint32_t i = 0; i < out->n_candidates; i++)
-        out->constrained |= r.found[v[i]->node] == BLOCK_BUDGET;
+    out->constrained = is_constrained(&r, o, v, out);
     out->commands = vec_to_arena(&r.commands, a);
     out->n_commands = r.commands.n;
     out->remarks = vec_to_arena(&report.remarks, a);
