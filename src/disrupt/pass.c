@@ -68,14 +68,14 @@ static void report_commands(struct run *r)
 {
     for (uint32_t i = 0; i < r->commands.n; i++) {
         const struct disrupt_command *c = &r->commands.v[i];
-        struct decision d = {.n_claims = c->n_claims, .offered = c->savings};
+        struct decision d = {.n_claims = c->n_claims, .offered = c->savings, .savings = c->savings};
         candidate_list v = {0};
 
         for (uint32_t k = 0; k < c->n_nodes; k++)
             vec_push(&v, &r->c.all[c->nodes[k]]);
         if (c->n_claims)
             report_replace(r, v.v, v.n, &d);
-        report_move(r, v.v, v.n, c->savings, /* approved= */ true);
+        report_move(r, v.v, v.n, &d, /* approved= */ true);
         vec_fini(&v);
     }
 }
