@@ -4,6 +4,7 @@
 #include "control/node_drain.h"
 #include "control/node_int.h"
 #include "control/node_volumes.h"
+#include "control/protection.h"
 #include "data/edit.h"
 #include "model/duration.h"
 
@@ -210,6 +211,8 @@ static bool drain(struct departure *p, struct result *ret)
         drain_decide(a, c->syms, store_pods(c->store), store_pods_on(c->store, p->r->name), p->deadline_ms, now_ms(p));
     struct err e;
 
+    for (uint32_t i = 0; i < d.n_asked; i++) /* first, while the pods are those that were looked at */
+        protection_say(c->recorder, a, c->syms, &store_pods(c->store)[d.asked[i]], now_ms(p));
     for (uint32_t i = 0; i < d.n_expiring; i++)
         if (!expire_pod(p, &d.expiring[i], &e))
             return fail(p, ret, &e, "deleting expiring pods, deleting pod");

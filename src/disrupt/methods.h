@@ -28,6 +28,7 @@ struct run {
     enum blocker_kind *found;            /* [snapshot.n_nodes]: what a decision found; BLOCK_NONE: none was made */
     move_list moves;                     /* of the command in the making */
     struct report *report;               /* NULL: nobody listens */
+    bool live;                           /* a controller waits for the answer */
     VEC(struct disrupt_command) commands;
 };
 

@@ -193,6 +193,18 @@ uint64_t store_version(const struct store *s, enum object_kind kind, str ns, str
     return x ? x->kept.version : 0;
 }
 
+uint32_t store_numbers(const struct store *s, enum object_kind kind)
+{
+    return s->tables[kind].all.n;
+}
+
+str store_name_at(const struct store *s, enum object_kind kind, uint32_t number)
+{
+    const struct object *x = s->tables[kind].all.v[number];
+
+    return x ? x->kept.name : (str){0};
+}
+
 struct names store_names(struct store *s, enum object_kind kind)
 {
     struct table *t = &s->tables[kind];

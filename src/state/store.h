@@ -69,7 +69,10 @@ struct names {
     uint32_t n;
 };
 
-struct names store_names(struct store *s, enum object_kind kind);  /* cluster-scoped kinds, pods not */
+struct names store_names(struct store *s, enum object_kind kind); /* cluster-scoped kinds, pods not */
+/* The same one by one, by a number that an object has for as long as it lives: below store_numbers(), empty where nobody has it. */
+uint32_t store_numbers(const struct store *s, enum object_kind kind);
+str store_name_at(const struct store *s, enum object_kind kind, uint32_t number);
 struct names store_nodes_by_id(struct store *s, str provider_id);  /* none for an empty id */
 struct names store_claims_by_id(struct store *s, str provider_id); /* likewise */
 struct names store_claims_of_pool(struct store *s, str pool);      /* by label */
