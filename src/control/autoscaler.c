@@ -185,12 +185,21 @@ static void on_listed(void *ctx)
     start(ctx);
 }
 
+static const struct nodeclass_ref *class_refs(struct arena *a, const struct cloud *cloud)
+{
+    struct nodeclass_ref *refs = arena_new_array(a, struct nodeclass_ref, cloud->n_classes);
+
+    for (uint32_t i = 0; i < cloud->n_classes; i++)
+        refs[i] = (struct nodeclass_ref){str_c(cloud->classes[i].group), str_c(cloud->classes[i].kind), {0}};
+    return refs;
+}
+
 static bool set_up(struct autoscaler *o, struct err *e)
 {
     const struct options *opt = o->s.options;
-    struct nodeclass_ref classes[8];
-    uint32_t n = 0;
+    AUTO(arena) struct arena *a = arena_new(0);
 
+    log_debug(o->s.log, "discovered karpenter version", LOG_STR("version", STR(KARPENTER_VERSION)));
     o->metrics = metrics_new();
     o->scrapes = scrapes_new(o->s.world, o->metrics);
     o->c.api = api_new(o->s.world, o->s.config,
@@ -205,10 +214,8 @@ static bool set_up(struct autoscaler *o, struct err *e)
     o->c.metrics =
         control_metrics_new(o->metrics, &(struct control_metrics_options){o->c.cloud->node_labels, o->c.cloud->classes,
                                                                           o->c.cloud->n_classes});
-    for (; n < MIN(o->c.cloud->n_classes, ARRAY_LEN(classes)); n++)
-        classes[n] =
-            (struct nodeclass_ref){str_c(o->c.cloud->classes[n].group), str_c(o->c.cloud->classes[n].kind), {0}};
-    o->c.store = store_new(&(struct store_options){o->s.syms, classes, n, nomination_ms(opt)});
+    o->c.store = store_new(
+        &(struct store_options){o->s.syms, class_refs(a, o->c.cloud), o->c.cloud->n_classes, nomination_ms(opt)});
     struct metric *const synced[] = {o->c.metrics->cluster_state_synced, o->c.metrics->cluster_state_unsynced_time};
     metrics_collector(synced, ARRAY_LEN(synced), collect_synced, o);
     o->c.recorder = recorder_new(o->c.api, STR("karpenter"), o->s.log);

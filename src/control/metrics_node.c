@@ -100,7 +100,7 @@ static bool collect_node(void *ctx, const struct metric *f, uint32_t i, struct s
     struct store *s = m->c->store;
     struct row r = {.m = m, .f = f, .out = out};
 
-    if (i >= store_room(s, OBJ_NODE))
+    if (i >= store_numbers(s, OBJ_NODE))
         return false;
     const struct node *n = store_node(s, store_name_at(s, OBJ_NODE, i));
     if (n)

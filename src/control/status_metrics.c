@@ -311,7 +311,7 @@ static bool collect_one(const struct watched *w, const struct metric *f, bool an
     const struct status_metrics *m = any ? w->any : w->own;
     struct store *s = w->s->c->store;
 
-    if (i >= store_room(s, w->kind))
+    if (i >= store_numbers(s, w->kind))
         return false;
     const struct kept *k = store_kept(s, w->kind, store_name_at(s, w->kind, i));
     if (!k)
@@ -337,7 +337,7 @@ static bool collect_any(void *ctx, const struct metric *f, uint32_t i, struct sb
     bool more = false;
 
     for (uint32_t k = 0; k < n; k++)
-        more = more || (s->kinds[k].any && i / n < store_room(s->c->store, s->kinds[k].kind));
+        more = more || (s->kinds[k].any && i / n < store_numbers(s->c->store, s->kinds[k].kind));
     if (s->kinds[i % n].any)
         (void)collect_one(&s->kinds[i % n], f, /* any= */ true, i / n, out);
     return more;

@@ -42,6 +42,7 @@ void store_free(struct store *s)
     if (!s)
         return;
     hosts_fini(s);
+    reservations_fini(s);
     pods_fini(s);
     for (uint32_t k = 0; k < OBJ_OTHER; k++) {
         struct table *t = &s->tables[k];
@@ -192,7 +193,7 @@ uint64_t store_version(const struct store *s, enum object_kind kind, str ns, str
     return x ? x->kept.version : 0;
 }
 
-uint32_t store_room(const struct store *s, enum object_kind kind)
+uint32_t store_numbers(const struct store *s, enum object_kind kind)
 {
     return s->tables[kind].all.n;
 }
