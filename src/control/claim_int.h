@@ -157,9 +157,8 @@ bool podevent_decide(struct arena *a, struct tree *claim, int64_t last_ms, int64
 int64_t expiration_left_ms(const struct nodeclaim *c, int64_t now_ms);
 str *consistency_issues(struct arena *a, const struct syms *t, const struct nodeclaim *c, const struct node *n,
                         uint32_t *ret_n);
-/* How many claims a static pool lacks, or has too many (negative), of `active` that stay and `going` that are on their way out. *ret_limited: it lacks some, and
- * its limit lets it have none. */
-int64_t static_decide(const struct nodepool *p, uint32_t active, uint32_t going, bool *ret_limited);
+/* How many claims a static pool lacks, or has too many (negative). *ret_limited: it lacks some, and its limit lets it have none. */
+int64_t static_decide(const struct nodepool *p, struct pool_census v, bool *ret_limited);
 void counter_decide(struct arena *a, const struct syms *t, struct tree *pool, const struct reslist *usage);
 
 /* ---- each controller ---- */

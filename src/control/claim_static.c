@@ -1,7 +1,7 @@
 /* static.provisioning, static.deprovisioning: pools with spec.replicas have that many claims, whatever pods there are (lifecycle 5.6). Behind the feature gate
  * StaticCapacity.
  *
- * A claim that was made is in the store when the next one is counted, and a pool is worked on once at a time; so nothing has to be reserved ahead of a limit. */
+ * A claim that was made is in the store when the next one is counted. What is about to be made is reserved, because disruption makes claims of such pools as well. */
 #include "control/claim_body.h"
 #include "control/claim_int.h"
 #include "control/feed.h"
@@ -14,37 +14,32 @@
 
 /* ---- how many ---- */
 
-struct census {
-    uint32_t active, going;
-};
-
+/* Or is about to be replaced. */
 static bool is_going(struct claims *s, str name)
 {
     const struct kept *k = store_kept(s->c->store, OBJ_NODECLAIM, name);
     const struct nodeclaim *c = store_claim(s->c->store, name);
 
-    return !k || k->deleted_ms != INT64_MIN || (c && c->provider_id.n && store_is_marked(s->c->store, c->provider_id));
+    return !k || k->deleted_ms != INT64_MIN ||
+           (c && c->provider_id.n &&
+            (store_is_marked(s->c->store, c->provider_id) || store_is_pending(s->c->store, c->provider_id)));
 }
 
-static struct census count(struct claims *s, str pool)
-{
-    struct names n = store_claims_of_pool(s->c->store, pool);
-    struct census v = {0};
-
-    for (uint32_t i = 0; i < n.n; i++)
-        is_going(s, n.v[i]) ? v.going++ : v.active++;
-    return v;
-}
-
-int64_t static_decide(const struct nodepool *p, uint32_t active, uint32_t going, bool *ret_limited)
+int64_t static_limit(const struct nodepool *p)
 {
     const struct resq *limit = p->has_limits ? reslist_get(&p->limits, SYM(NODES)) : NULL;
-    int64_t wanted = sat_sub(p->replicas, active);
+
+    return limit ? limit->v / 1000 : INT64_MAX;
+}
+
+int64_t static_decide(const struct nodepool *p, struct pool_census v, bool *ret_limited)
+{
+    int64_t wanted = sat_sub(p->replicas, v.active);
 
     *ret_limited = false;
-    if (wanted <= 0 || !limit)
-        return wanted;
-    int64_t room = limit->v / 1000 - active - going;
+    if (wanted <= 0 || (int64_t)v.active + v.pending >= p->replicas)
+        return MIN(wanted, 0);
+    int64_t room = sat_sub(static_limit(p), (int64_t)v.active + v.pending + v.deleting);
     *ret_limited = room <= 0;
     return MAX(MIN(wanted, room), 0);
 }
@@ -103,8 +98,10 @@ static struct result provision(struct reconcile *r)
     if (!store_synced(s->c->store) && !s->static_synced)
         return result_after_ms(UNSYNCED_POLL_MS);
     s->static_synced = true;
-    struct census v = count(s, r->name);
-    int64_t n = static_decide(p, v.active, v.going, &limited);
+    struct pool_census v = store_pool_census(s->c->store, r->name);
+    int64_t n = static_decide(p, v, &limited);
+    if (n > 0)
+        limited = (n = store_reserve(s->c->store, r->name, static_limit(p), n)) == 0;
     if (limited) {
         log_info(r->log, "nodepool node limit reached");
         return result_after_ms(LIMITED_POLL_MS);
@@ -114,10 +111,10 @@ static struct result provision(struct reconcile *r)
     log_info(r->log, "provisioning nodeclaims to satisfy replica count", LOG_I64("current", v.active),
              LOG_I64("desired", p->replicas), LOG_I64("provision-count", n));
     const struct tree *body = claim_body_static(r->arena, s->c->syms, p, d.obj);
-    for (int64_t i = 0; i < n; i++)
-        if (!create(s, r, body))
-            return result_error();
-    return result_after_ms(POLL_MS);
+    for (; n > 0 && create(s, r, body); n--)
+        store_release(s->c->store, r->name, 1);
+    store_release(s->c->store, r->name, n);
+    return n > 0 ? result_error() : result_after_ms(POLL_MS);
 }
 
 /* ---- fewer ---- */
@@ -190,8 +187,8 @@ static struct result deprovision(struct reconcile *r)
     const struct nodepool *p = store_pool(s->c->store, r->name);
     if (!p || !p->is_static)
         return RESULT_OK;
-    struct census v = count(s, r->name);
-    int64_t too_many = -static_decide(p, v.active, v.going, &limited);
+    struct pool_census v = store_pool_census(s->c->store, r->name);
+    int64_t too_many = -static_decide(p, v, &limited);
     if (too_many <= 0)
         return result_after_ms(POLL_MS);
     log_info(r->log, "deprovisioning nodeclaims to satisfy replica count", LOG_I64("current", v.active),

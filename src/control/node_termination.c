@@ -4,6 +4,7 @@
 #include "control/node_drain.h"
 #include "control/node_int.h"
 #include "control/node_volumes.h"
+#include "control/protection.h"
 #include "data/edit.h"
 #include "model/duration.h"
 
@@ -140,26 +141,11 @@ static bool read_deadline(struct departure *p, struct result *ret)
     return true;
 }
 
-static void add_disrupted_taint(struct arena *a, struct tree *node)
-{
-    struct tree *taints = tree_sublist(a, tree_sub(a, node, "spec"), "taints");
-
-    if (node_has_taint(node, STR(NODE_DISRUPTED_TAINT), STR("NoSchedule")))
-        return;
-    for (uint32_t i = taints->n; i-- > 0;)
-        if (str_is(tree_str(tree_get(&taints->items[i], "key")), NODE_DISRUPTED_TAINT))
-            tree_remove(taints, i);
-    struct tree *taint = tree_new_map(a);
-    tree_set_str(a, taint, "effect", STR("NoSchedule"));
-    tree_set_str(a, taint, "key", STR(NODE_DISRUPTED_TAINT));
-    tree_push(a, taints, *taint);
-}
-
 static bool taint(struct departure *p, struct result *ret)
 {
     struct err e;
 
-    add_disrupted_taint(p->r->arena, p->node.obj);
+    node_taint_disrupted(p->r->arena, p->node.obj);
     obj_set_label(p->r->arena, p->node.obj, STR(NODE_NO_BALANCER_LABEL), STR("karpenter"));
     if (!draft_changed(&p->node))
         return true;
@@ -225,6 +211,8 @@ static bool drain(struct departure *p, struct result *ret)
         drain_decide(a, c->syms, store_pods(c->store), store_pods_on(c->store, p->r->name), p->deadline_ms, now_ms(p));
     struct err e;
 
+    for (uint32_t i = 0; i < d.n_asked; i++) /* first, while the pods are those that were looked at */
+        protection_say(c->recorder, a, c->syms, &store_pods(c->store)[d.asked[i]], now_ms(p));
     for (uint32_t i = 0; i < d.n_expiring; i++)
         if (!expire_pod(p, &d.expiring[i], &e))
             return fail(p, ret, &e, "deleting expiring pods, deleting pod");

@@ -6,7 +6,6 @@
 
 #include "control/batch.h"
 #include "control/fan.h"
-#include "control/feed.h"
 #include "control/metrics.h"
 #include "model/duration.h"
 #include "model/evict.h"
@@ -15,7 +14,6 @@
 #define UNSYNCED_MS 100
 #define LAUNCH_WIDTH 1000 /* NodeClaims that are created side by side */
 #define NAMES_SHOWN 5
-#define FAILED_SCHEDULING_MS (5 * 60 * 1000)
 
 struct provisioner {
     struct control *c;
@@ -105,29 +103,6 @@ static void on_retry(void *ctx)
 
 /* ---- what a round says ---- */
 
-static void publish_pod(struct provisioner *p, const struct round_pod *pod, bool warning, const char *reason,
-                        str message, int64_t dedupe_ms, bool limited)
-{
-    recorder_publish(p->c->recorder, &(struct event){
-                                         .object = {&api_pods, pod->ns, pod->name, pod->uid, {0}},
-                                         .warning = warning,
-                                         .reason = reason,
-                                         .message = message,
-                                         .dedupe = &pod->uid,
-                                         .n_dedupe = 1,
-                                         .dedupe_ms = dedupe_ms,
-                                         .limited = limited,
-                                     });
-}
-
-static void publish_nominated(struct provisioner *p, struct arena *a, const struct round_pod *pod, str claim, str node)
-{
-    str message = arena_printf(a, "Pod should schedule on: %s" STR_FMT "%s%s" STR_FMT, claim.n ? "nodeclaim/" : "",
-                               STR_ARG(claim), claim.n && node.n ? ", " : "", node.n ? "node/" : "", STR_ARG(node));
-
-    publish_pod(p, pod, /* warning= */ false, "Nominated", message, /* dedupe_ms= */ 0, /* limited= */ true);
-}
-
 /* What the text of an error says in brackets at its end is said again as fields: " (NodePool=default)". */
 static uint32_t error_fields(str reason, struct log_field *f)
 {
@@ -165,9 +140,7 @@ static void say_refusals(struct provisioner *p, struct reconcile *r, const struc
         n += error_fields(x->reason, &f[n]);
         f[n++] = LOG_STR("error", x->reason);
         log_write(r->log, LOG_ERROR, "could not schedule pod", NULL, f, n);
-        publish_pod(p, &x->pod, /* warning= */ true, "FailedScheduling",
-                    arena_printf(r->arena, "Failed to schedule pod, " STR_FMT, STR_ARG(x->reason)),
-                    FAILED_SCHEDULING_MS, /* limited= */ false);
+        round_say_refused(p->c, r->arena, x);
     }
     metric_set(p->c->metrics->scheduler_ignored_pods_count, d->n_ignored, NULL);
     metric_set(p->c->metrics->scheduler_unschedulable_pods_count, d->n_refusals - d->n_ignored - n_deferred,
@@ -189,16 +162,22 @@ static void nominate(struct provisioner *p, struct reconcile *r, const struct ro
     for (uint32_t i = 0; i < d->n_nodes; i++) {
         const struct round_node *n = &d->nodes[i];
 
-        store_nominate(p->c->store, n->provider_id, world_now_ms(p->c->world));
         note_placed(p, n->pods, n->n_pods, n->healthy_pool);
-        for (uint32_t k = 0; k < n->n_pods; k++)
-            publish_nominated(p, r->arena, &n->pods[k], n->claim, n->node);
+        round_nominate(p->c, r->arena, n);
     }
+}
+
+static void say_excluded(struct reconcile *r, const struct round *d)
+{
+    for (uint32_t i = 0; i < d->n_exclusions; i++)
+        log_debug(r->log, "instance types were excluded because they would breach limits",
+                  LOG_OBJ("NodePool", STR(""), d->exclusions[i].pool), LOG_I64("excluded", d->exclusions[i].n_excluded),
+                  LOG_I64("total", d->exclusions[i].n_types));
 }
 
 static void say_found(struct reconcile *r, const struct round *d, int64_t took_us)
 {
-    uint32_t n_new = 0, n_unready = 0, n_waiting = 0, shown = 0;
+    uint32_t n_new = 0, n_waiting = 0, shown = 0;
     struct sb names = {0}, took = {0};
 
     for (uint32_t i = 0; i < d->n_claims; i++)
@@ -214,13 +193,10 @@ static void say_found(struct reconcile *r, const struct round *d, int64_t took_u
                  LOG_STR("duration", sb_view(&took)));
         log_info(r->log, "computed new nodeclaim(s) to fit pod(s)", LOG_I64("nodeclaims", d->n_claims),
                  LOG_I64("pods", n_new));
-        for (uint32_t i = 0; i < d->n_nodes; i++)
-            if (!d->nodes[i].ready) {
-                n_unready++;
-                n_waiting += d->nodes[i].n_pods;
-            }
+        for (uint32_t i = 0; i < d->n_nodes; i++) /* quirk: ready or not, all that exist and take pods count */
+            n_waiting += d->nodes[i].n_pods;
         if (n_waiting)
-            log_info(r->log, "computed unready node(s) will fit pod(s)", LOG_I64("nodes", n_unready),
+            log_info(r->log, "computed unready node(s) will fit pod(s)", LOG_I64("nodes", d->n_nodes),
                      LOG_I64("pods", n_waiting));
     }
     sb_fini(&names);
@@ -236,54 +212,20 @@ struct launch {
     uint32_t n_failed;
 };
 
-/* The pool as it is now: a round may have been planned before others took what its limits allow. */
-static bool within_limits(struct control *c, str pool, struct err *e)
-{
-    const struct nodepool *np = store_pool(c->store, pool);
-    struct reslist used = store_pool_usage(c->store, pool);
-    struct sb have = {0}, may = {0};
-    bool ok = true;
-
-    if (!np)
-        return err_set(e, ERR_NOT_FOUND, "nodepool \"" STR_FMT "\" not found", STR_ARG(pool));
-    for (uint32_t i = 0; ok && np->has_limits && i < np->limits.n; i++) {
-        const struct resq *q = &np->limits.q[i];
-
-        if (reslist_value(&used, q->name) <= q->v)
-            continue;
-        quantity_print(&have, q->name, reslist_value(&used, q->name), q->binary);
-        quantity_print(&may, q->name, q->v, q->binary);
-        ok = err_set(e, ERR_CAPACITY, STR_FMT " resource usage of " STR_FMT " exceeds limit of " STR_FMT,
-                     STR_ARG(sym_str(c->syms, q->name)), STR_ARG(sb_view(&have)), STR_ARG(sb_view(&may)));
-    }
-    sb_fini(&have);
-    sb_fini(&may);
-    return ok;
-}
-
 static void create_one(void *ctx, uint32_t i)
 {
     struct launch *l = ctx;
-    struct control *c = l->p->c;
     const struct round_claim *x = &l->round->claims[i];
-    struct arena *a = l->r->arena;
-    struct tree *made;
     struct err e;
     str name;
 
-    if (!within_limits(c, x->pool, &e) || !api_create(c->api, a, &api_nodeclaims, STR(""), x->body, &made, &e)) {
+    if (!round_create(l->p->c, l->r->arena, l->r->log, x, "provisioned", &name, &e)) {
         if (l->n_failed++ == 0)
             l->r->err = e;
         return;
     }
-    name = tree_str(tree_at(made, "metadata", "name", NULL));
-    feed_answer(c->feed, OBJ_NODECLAIM, made);
-    metric_inc(c->metrics->nodeclaims_created_total, 1,
-               METRIC_VALS(STR("provisioned"), x->pool, x->min_values_relaxed ? STR("true") : STR("false")));
-    log_info(l->r->log, "created nodeclaim", LOG_OBJ("NodePool", STR(""), x->pool), LOG_OBJ("NodeClaim", STR(""), name),
-             LOG_JSON("requests", x->requests), LOG_STR("instance-types", x->types));
     for (uint32_t k = 0; k < x->n_pods; k++)
-        publish_nominated(l->p, a, &x->pods[k], name, STR(""));
+        round_say_nominated(l->p->c, l->r->arena, &x->pods[k], name, STR(""));
 }
 
 /* Whether any NodePool can be planned with; those that cannot yet are named. */
@@ -327,6 +269,7 @@ static struct round *plan_round(struct provisioner *p, struct reconcile *r)
     took = world_mono_us(c->world) - began;
     metric_observe(c->metrics->scheduler_scheduling_duration, (double)took / 1e6, METRIC_VALS(STR("provisioner")),
                    world_now_ms(c->world));
+    say_excluded(r, d);
     say_refusals(p, r, d);
     nominate(p, r, d);
     say_found(r, d, took);

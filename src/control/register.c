@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "control/claims.h"
+#include "control/disruption.h"
 #include "control/metrics_objects.h"
 #include "control/nodes.h"
 #include "control/provision.h"
@@ -13,6 +14,7 @@ struct controllers {
     struct claims *claims;
     struct nodes *nodes;
     struct provisioner *provisioner;
+    struct disruptor *disruptor;
     struct object_metrics *objects; /* these two: NULL when nobody wants to see single objects */
     struct status_watch *conditions;
 };
@@ -24,6 +26,7 @@ struct controllers *controllers_register(struct control *c)
     s->claims = claims_new(c);
     s->nodes = nodes_new(c);
     s->provisioner = provision_register(c);
+    s->disruptor = disruptor_new(c);
     if (!c->options->disable_cluster_state_observability) {
         s->objects = object_metrics_new(c, provisioner_book(s->provisioner));
         s->conditions = status_watch_new(c);
@@ -37,6 +40,7 @@ void controllers_free(struct controllers *s)
         return;
     status_watch_free(s->conditions);
     object_metrics_free(s->objects);
+    disruptor_free(s->disruptor);
     provisioner_free(s->provisioner);
     nodes_free(s->nodes);
     claims_free(s->claims);

@@ -306,35 +306,41 @@ static void emit_termination(const struct watched *w, const struct metric *f, co
     metric_emit(out, f, (double)(world_now_ms(w->s->c->world) - k->deleted_ms) / 1e3, vals);
 }
 
-static void collect_kind(const struct watched *w, const struct metric *f, bool any, struct sb *out)
+static bool collect_one(const struct watched *w, const struct metric *f, bool any, uint32_t i, struct sb *out)
 {
     const struct status_metrics *m = any ? w->any : w->own;
     struct store *s = w->s->c->store;
-    struct names names = store_names(s, w->kind);
 
-    for (uint32_t i = 0; i < names.n; i++) {
-        const struct kept *k = store_kept(s, w->kind, names.v[i]);
-
-        if (f == m->termination_current)
-            emit_termination(w, f, k, any, out);
-        else
-            emit_conditions(w, f, k, any, out);
-        arena_reset(w->s->tmp);
-    }
+    if (i >= store_numbers(s, w->kind))
+        return false;
+    const struct kept *k = store_kept(s, w->kind, store_name_at(s, w->kind, i));
+    if (!k)
+        return true; /* a gap */
+    if (f == m->termination_current)
+        emit_termination(w, f, k, any, out);
+    else
+        emit_conditions(w, f, k, any, out);
+    arena_reset(w->s->tmp);
+    return true;
 }
 
-static void collect(void *ctx, const struct metric *f, struct sb *out)
+static bool collect(void *ctx, const struct metric *f, uint32_t i, struct sb *out)
 {
-    collect_kind(ctx, f, /* any= */ false, out);
+    return collect_one(ctx, f, /* any= */ false, i, out);
 }
 
-static void collect_any(void *ctx, const struct metric *f, struct sb *out)
+/* The number says of which kind the object is, too: kinds take turns, so that it does not change when one has more of them. */
+static bool collect_any(void *ctx, const struct metric *f, uint32_t i, struct sb *out)
 {
     struct status_watch *s = ctx;
+    const uint32_t n = ARRAY_LEN(s->kinds);
+    bool more = false;
 
-    for (size_t i = 0; i < ARRAY_LEN(s->kinds); i++)
-        if (s->kinds[i].any)
-            collect_kind(&s->kinds[i], f, /* any= */ true, out);
+    for (uint32_t k = 0; k < n; k++)
+        more = more || (s->kinds[k].any && i / n < store_numbers(s->c->store, s->kinds[k].kind));
+    if (s->kinds[i % n].any)
+        (void)collect_one(&s->kinds[i % n], f, /* any= */ true, i / n, out);
+    return more;
 }
 
 /* ---- set-up ---- */
@@ -356,8 +362,8 @@ static void watch_kind(struct status_watch *s, struct watched *w, bool with_labe
     if (initialized)
         w->extra[n++] = SYM(INITIALIZED);
     assert(n == w->own->n_extra);
-    metrics_collector((struct metric *const[]){w->own->count, w->own->current_status, w->own->termination_current}, 3,
-                      collect, w);
+    metrics_collector_by_one(
+        (struct metric *const[]){w->own->count, w->own->current_status, w->own->termination_current}, 3, collect, w);
 }
 
 struct status_watch *status_watch_new(struct control *c)
@@ -384,7 +390,7 @@ struct status_watch *status_watch_new(struct control *c)
     watch_kind(s, &s->kinds[0], /* with_labels= */ true, /* initialized= */ false);
     watch_kind(s, &s->kinds[1], /* with_labels= */ false, /* initialized= */ false);
     watch_kind(s, &s->kinds[2], /* with_labels= */ true, /* initialized= */ true);
-    metrics_collector(
+    metrics_collector_by_one(
         (struct metric *const[]){m->any_status.count, m->any_status.current_status, m->any_status.termination_current},
         3, collect_any, s);
     store_subscribe(c->store, on_event, s);

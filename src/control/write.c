@@ -7,6 +7,7 @@
 #include "data/json_own.h"
 #include "k8s/diff.h"
 #include "model/duration.h"
+#include "net/fiber.h"
 
 /* ---- which kind ---- */
 
@@ -118,6 +119,19 @@ struct cond_object draft_conds(const struct draft *d)
                                                                   : &conds_nodeclass;
 
     return (struct cond_object){.arena = d->arena, .obj = d->obj, .set = set, .now_ms = world_now_ms(d->c->world)};
+}
+
+bool write_retry(struct world *w, bool (*fn)(void *ctx, struct err *e), void *ctx, struct err *e)
+{
+    static const int64_t pauses_us[] = {10000, 50000, 250000};
+
+    for (size_t i = 0;; i++) {
+        if (fn(ctx, e))
+            return true;
+        if (e->kind == ERR_NOT_FOUND || i == ARRAY_LEN(pauses_us) || world_dead(w))
+            return false;
+        fiber_sleep_us(w, pauses_us[i]);
+    }
 }
 
 bool write_delete(struct control *c, struct arena *a, enum object_kind kind, str name, struct err *e)

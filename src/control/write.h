@@ -38,6 +38,9 @@ bool draft_patch(struct draft *d, unsigned flags, struct err *e);
 /* Its conditions, under change, now. NodeClaims, NodePools and node classes. */
 struct cond_object draft_conds(const struct draft *d);
 
+/* The same again after 10, 50 and 250 ms, unless it is not there (lifecycle 0.3). Parks. */
+bool write_retry(struct world *w, bool (*fn)(void *ctx, struct err *e), void *ctx, struct err *e);
+
 /* DELETE without options. */
 bool write_delete(struct control *c, struct arena *a, enum object_kind kind, str name, struct err *e);
 

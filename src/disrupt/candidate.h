@@ -89,6 +89,17 @@ struct balance {
 /* Totals of every pool with a candidate: what all of its NodeClaims cost, and the disruption of all of its nodes. */
 void balance_init(struct balance *b, const struct candidates *c);
 void balance_count(struct balance *b, const struct candidates *c); /* again, after candidates have changed */
+/* What a move means to one pool, as parts of its totals. */
+struct weight {
+    double savings, disruption; /* of the move; in dollars an hour, in the unit of reschedule_cost */
+    double saved, disrupted;    /* the same as parts of the pool's totals */
+    double score;               /* one over the other */
+};
+
+/* Its part of the savings is its part of the price. */
+struct weight balance_weigh(const struct balance *b, uint32_t pool, struct candidate *const *v, uint32_t n,
+                            double savings);
+str balance_text(struct arena *a, const struct weight *w); /* "score 0.87 >= threshold 0.50 (…)" */
 double balance_score(double savings, double disruption, double pool_cost, double pool_disruption);
 /* Whether every Balanced pool approves of removing these nodes with this saving. */
 bool balance_approves(const struct balance *b, const struct candidates *c, struct candidate *const *v, uint32_t n,

@@ -40,6 +40,16 @@ static double price_of(const struct snapshot *s, const struct state_node *n, uin
     return 0;
 }
 
+double node_price(const struct snapshot *s, uint32_t node)
+{
+    sym name = label_of(s, &s->nodes[node], SYM(ITYPE));
+
+    for (uint32_t i = 0; i < s->catalog->n; i++)
+        if (sym_eq(s->catalog->types[i].name, name))
+            return price_of(s, &s->nodes[node], i);
+    return 0;
+}
+
 /* Whether the node's labels leave the offering possible; labels it does not have leave everything possible. */
 static bool offering_matches(const struct snapshot *s, const struct state_node *n, const struct offering *o)
 {
@@ -203,14 +213,16 @@ bool candidate_is_constructible(const struct candidates *c, uint32_t node, bool 
     return construction_obstacle(c, &c->all[node], eventual) == BLOCK_NONE;
 }
 
-static enum blocker_kind emptiness_obstacle(const struct nodepool *p, const struct nodeclaim *claim,
+static enum blocker_kind emptiness_obstacle(const struct nodepool *p, const struct state_node *n,
                                             const struct candidate *x)
 {
     if (p->consolidate_after_ns == DURATION_NEVER)
         return BLOCK_NEVER;
+    if (n->n_buffer_pods)
+        return BLOCK_BUFFERED;
     if (!x->empty)
         return BLOCK_NOT_EMPTY;
-    return claim->consolidatable == COND_TRUE ? BLOCK_NONE : BLOCK_NOT_CONSOLIDATABLE;
+    return n->claim->consolidatable == COND_TRUE ? BLOCK_NONE : BLOCK_NOT_CONSOLIDATABLE;
 }
 
 static enum blocker_kind consolidation_obstacle(const struct candidates *c, const struct candidate *x)
@@ -233,18 +245,24 @@ static enum blocker_kind consolidation_obstacle(const struct candidates *c, cons
     return n->claim->consolidatable == COND_TRUE ? BLOCK_NONE : BLOCK_NOT_CONSOLIDATABLE;
 }
 
+static bool is_eventual(enum disrupt_method m)
+{
+    return m == METHOD_DRIFT || m == METHOD_STATIC_DRIFT;
+}
+
 enum blocker_kind candidate_obstacle(const struct candidates *c, uint32_t node, enum disrupt_method m)
 {
     const struct candidate *x = &c->all[node];
-    enum blocker_kind k = construction_obstacle(c, x, /* eventual= */ m == METHOD_DRIFT);
+    enum blocker_kind k = construction_obstacle(c, x, is_eventual(m));
 
     if (k != BLOCK_NONE)
         return k;
-    if (c->s->pools[x->pool].is_static)
-        return BLOCK_STATIC;
+    if (c->s->pools[x->pool].is_static != (m == METHOD_STATIC_DRIFT))
+        return BLOCK_STATIC; /* or the other way round: static drift has no other pools */
     switch (m) {
     case METHOD_EMPTINESS:
-        return emptiness_obstacle(&c->s->pools[x->pool], c->s->nodes[node].claim, x);
+        return emptiness_obstacle(&c->s->pools[x->pool], &c->s->nodes[node], x);
+    case METHOD_STATIC_DRIFT:
     case METHOD_DRIFT:
         return x->drifted_ms == INT64_MAX ? BLOCK_NOT_DRIFTED : BLOCK_NONE;
     case METHOD_MULTI:
@@ -313,7 +331,7 @@ struct candidate **candidates_of(const struct candidates *c, struct arena *a, en
     for (uint32_t i = 0; i < c->s->n_nodes; i++)
         if (candidate_obstacle(c, i, m) == BLOCK_NONE)
             v[n++] = &c->all[i];
-    if (m == METHOD_DRIFT)
+    if (is_eventual(m))
         sort_by_drift(v, n, c->s);
     else
         sort_by_worth(v, n, c->s);

@@ -49,6 +49,7 @@ struct state_node {
     struct reslist daemon_requests; /* of those owned by a DaemonSet */
     bool initialized, deleting;     /* deleting: marked for deletion */
     bool nominated;                 /* a pending pod is on its way to it */
+    uint32_t n_buffer_pods;         /* pods of capacity buffers that the last round put here: it is not empty */
     uint32_t *pods;                 /* indexes into snapshot.pods, bound here, not finished; ascending */
     uint32_t n_pods;
     uint32_t cap_pods; /* room in `pods`, where it was made to grow; 0: there is as much as it holds */

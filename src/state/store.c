@@ -42,6 +42,7 @@ void store_free(struct store *s)
     if (!s)
         return;
     hosts_fini(s);
+    reservations_fini(s);
     pods_fini(s);
     for (uint32_t k = 0; k < OBJ_OTHER; k++) {
         struct table *t = &s->tables[k];
@@ -190,6 +191,18 @@ uint64_t store_version(const struct store *s, enum object_kind kind, str ns, str
     }
     const struct object *x = table_find(s, kind, ns, name);
     return x ? x->kept.version : 0;
+}
+
+uint32_t store_numbers(const struct store *s, enum object_kind kind)
+{
+    return s->tables[kind].all.n;
+}
+
+str store_name_at(const struct store *s, enum object_kind kind, uint32_t number)
+{
+    const struct object *x = s->tables[kind].all.v[number];
+
+    return x ? x->kept.name : (str){0};
 }
 
 struct names store_names(struct store *s, enum object_kind kind)

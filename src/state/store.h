@@ -69,7 +69,10 @@ struct names {
     uint32_t n;
 };
 
-struct names store_names(struct store *s, enum object_kind kind);  /* cluster-scoped kinds, pods not */
+struct names store_names(struct store *s, enum object_kind kind); /* cluster-scoped kinds, pods not */
+/* The same one by one, by a number that an object has for as long as it lives: below store_numbers(), empty where nobody has it. */
+uint32_t store_numbers(const struct store *s, enum object_kind kind);
+str store_name_at(const struct store *s, enum object_kind kind, uint32_t number);
 struct names store_nodes_by_id(struct store *s, str provider_id);  /* none for an empty id */
 struct names store_claims_by_id(struct store *s, str provider_id); /* likewise */
 struct names store_claims_of_pool(struct store *s, str pool);      /* by label */
@@ -144,6 +147,9 @@ bool store_is_nominated(const struct store *s, str provider_id, int64_t now_ms);
 /* Disruption has decided that the machine goes; undone when it failed. */
 void store_mark(struct store *s, str provider_id, bool deleting);
 bool store_is_marked(const struct store *s, str provider_id); /* or is being deleted */
+/* Disruption has chosen the machine and is about to make another in its place. store_mark() ends it either way. */
+void store_set_pending(struct store *s, str provider_id);
+bool store_is_pending(const struct store *s, str provider_id);
 /* The machine as plans see it, without its pods; NULL: unknown. */
 const struct state_node *store_machine(const struct store *s, str provider_id);
 uint32_t store_machine_count(const struct store *s);
@@ -158,6 +164,20 @@ uint64_t store_consolidation_epoch(const struct store *s);
 
 /* Capacity of the pool's machines that are not going away, with `nodes`. Valid until the next call. */
 struct reslist store_pool_usage(struct store *s, str pool);
+
+/* ---- pools with replicas (lifecycle 2.8) ---- */
+
+struct pool_census { /* its claims */
+    uint32_t active;
+    uint32_t pending;  /* still there, and somebody is making another in its place */
+    uint32_t deleting; /* or marked */
+};
+
+struct pool_census store_pool_census(const struct store *s, str pool);
+int64_t store_room(const struct store *s, str pool, int64_t limit); /* for more claims, beside those reserved */
+/* Of `wanted` claims as many as the limit leaves room for; nobody else makes them until they are released, one by one, once they are made or have failed. */
+int64_t store_reserve(struct store *s, str pool, int64_t limit, int64_t wanted);
+void store_release(struct store *s, str pool, int64_t n);
 
 /* ---- planning ---- */
 

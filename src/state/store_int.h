@@ -54,7 +54,8 @@ struct host {
     void *block, *load; /* lists of the state node: what it is; what its pods ask for */
     int64_t nominated_until_ms;
     bool marked;
-    bool stale; /* its pods have changed since `load` was made */
+    bool pending; /* a replacement is being made */
+    bool stale;   /* its pods have changed since `load` was made */
     bool counted;
     sym counted_in; /* the pool whose usage has its capacity */
 };
@@ -69,6 +70,11 @@ struct amount {
 struct usage {
     sym pool;
     VEC(struct amount) v;
+};
+
+struct reservation { /* claims of a pool that somebody is about to make */
+    str pool;        /* heap */
+    int64_t n;
 };
 
 struct tomb { /* an object that has gone */
@@ -120,6 +126,7 @@ struct store {
     struct ixset hosts_by_id;
     VEC(sym) stale, nominated; /* ids, of machines that may be gone by now */
     VEC(struct usage) usages;
+    VEC(struct reservation) reservations;
     struct groups nodes_by_id, claims_by_id, claims_of_pool;
     struct groups attachments; /* by node */
     uint32_t n_untracked;      /* Nodes that are not looked at yet */
@@ -171,4 +178,5 @@ void hosts_catch_up(struct store *s, int64_t now_ms);
 void hosts_fini(struct store *s);
 /* Whatever the objects that are there name is marked, the rest is swept, when that is worth it. */
 void symbols_sweep(struct store *s);
+void reservations_fini(struct store *s);
 void usage_count(struct store *s, sym pool, const struct reslist *capacity, bool more);

@@ -349,12 +349,30 @@ void store_mark(struct store *s, str provider_id, bool deleting)
 {
     uint32_t ix = host_find(s, find_sym(s, provider_id));
 
-    if (ix == MAP_NONE || s->hosts.v[ix].marked == deleting)
+    if (ix == MAP_NONE)
+        return;
+    s->hosts.v[ix].pending = false;
+    if (s->hosts.v[ix].marked == deleting)
         return;
     bool passing = syms_set_passing(s->syms, true);
     s->hosts.v[ix].marked = deleting;
     describe(s, ix, /* is_new= */ false);
     (void)syms_set_passing(s->syms, passing);
+}
+
+void store_set_pending(struct store *s, str provider_id)
+{
+    uint32_t ix = host_find(s, find_sym(s, provider_id));
+
+    if (ix != MAP_NONE)
+        s->hosts.v[ix].pending = true;
+}
+
+bool store_is_pending(const struct store *s, str provider_id)
+{
+    uint32_t ix = host_find(s, find_sym(s, provider_id));
+
+    return ix != MAP_NONE && s->hosts.v[ix].pending;
 }
 
 const struct state_node *store_machine(const struct store *s, str provider_id)
