@@ -181,7 +181,7 @@ static bool none_is_spot(const struct sight *s, uint32_t n, str name)
     return s->n_spot == 0 && s->n_going == 0 && all_run(s, n, name);
 }
 
-/* Of machines that could hold more, Karpenter pays for none: four pods of a CPU each fit on eight. */
+/* Three pods of a CPU each fit on four CPUs, and no other node was left. */
 static bool one_is_enough(const struct sight *s, uint32_t n, str name)
 {
     str cpus;
@@ -189,7 +189,7 @@ static bool one_is_enough(const struct sight *s, uint32_t n, str name)
     if (s->n_claims != 1 || s->n_going || !all_run(s, n, name))
         return false;
     cpus = tree_str(tree_at(s->claims->items, "metadata", "labels", "karpenter.kwok.sh/instance-cpu", NULL));
-    return str_is(cpus, "8");
+    return str_is(cpus, "4");
 }
 
 static bool nothing_left(const struct sight *s, uint32_t n UNUSED, str name UNUSED)
@@ -248,9 +248,10 @@ static bool too_large(struct tour *t, struct sight *s)
 {
     double before = s->price;
 
-    say("Most pods go. One smaller node is enough for the rest: it is bought, and when it is ready the pods move there.",
-        "scale deployment inflate --replicas 4");
-    if (!scale(t, 4) || !wait_for(t, one_is_enough, 4, STR(""), "four pods run on one node", s))
+    say("Most pods go. Nodes that others have room for are removed; one that is too large is replaced by a cheaper one, "
+        "which is ready\n   before the pods move.",
+        "scale deployment inflate --replicas 3");
+    if (!scale(t, 3) || !wait_for(t, one_is_enough, 3, STR(""), "three pods run on one node of four CPUs", s))
         return false;
     (void)printf("   $ %.2f an hour instead of $ %.2f\n", s->price, before);
     return true;
