@@ -101,9 +101,7 @@ static bool set_gates(struct ctx *c, str v, struct err *e)
         bool *on;
     } gates[] = {
         {"NodeRepair", &c->o->gate_node_repair},
-        {"NodeOverlay", &c->o->gate_node_overlay},
         {"StaticCapacity", &c->o->gate_static_capacity},
-        {"CapacityBuffer", &c->o->gate_capacity_buffer},
     };
     str one, name, value, rest = v;
 
@@ -201,7 +199,7 @@ static const struct option table[] = {
      0,
      set_ignore_dra},
     {{"feature-gates", "FEATURE_GATES", GATES,
-      "Name=true|false, comma separated; NodeOverlay and CapacityBuffer have no effect yet"},
+      "Name=true|false, comma separated; docs/feature-gates.md says what they do"},
      O_CHOICE,
      0,
      set_gates},

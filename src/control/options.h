@@ -21,7 +21,7 @@ struct options {
     enum log_level log_level;
     const char *log_output_paths, *log_error_output_paths;
     int64_t batch_max_ms, batch_idle_ms;
-    bool gate_node_repair, gate_node_overlay, gate_static_capacity, gate_capacity_buffer;
+    bool gate_node_repair, gate_static_capacity; /* the others are settings */
     const char *instance_types_path;
     struct settings settings; /* what planning looks at */
     bool help;                /* --help was given */

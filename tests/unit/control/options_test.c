@@ -50,7 +50,8 @@ static void defaults(void **state UNUSED)
     check_str("lease", str_c(l.o.leader_election_name), "karpenter-leader-election");
     check_true("warm-up is off", l.o.disable_controller_warmup);
     check_true("reserved capacity", l.o.settings.reserved_capacity);
-    check_true("no repair", !l.o.gate_node_repair && !l.o.gate_static_capacity && !l.o.gate_capacity_buffer);
+    check_true("no repair", !l.o.gate_node_repair && !l.o.gate_static_capacity && !l.o.settings.capacity_buffers &&
+                                !l.o.settings.node_overlays);
     check_i64("info", l.o.log_level, LOG_INFO);
     lab_fini(&l);
 }
