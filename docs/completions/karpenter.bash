@@ -17,12 +17,12 @@ _karpenter()
     fi
     if [ "${COMP_WORDS[1]}" = demo ]; then
         case $prev in
-        --kubeconfig | --data)
+        --kubeconfig | --data | --from)
             mapfile -t COMPREPLY < <(compgen -f -- "$cur")
             compopt -o filenames
             ;;
         --port | --nodes | --speed) ;;
-        *) mapfile -t COMPREPLY < <(compgen -W '--tour --bare --kubeconfig --port --nodes --speed --data -h --help' -- "$cur") ;;
+        *) mapfile -t COMPREPLY < <(compgen -W '--tour --bare --kubeconfig --port --nodes --speed --data --from -h --help' -- "$cur") ;;
         esac
         return
     fi

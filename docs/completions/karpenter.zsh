@@ -83,6 +83,7 @@ _karpenter() {
             '--nodes[machines of the bootstrap group]:number:' \
             '--speed[machines and pods are so many times as fast]:factor:' \
             '--data[keep the cluster in this file]:file:_files' \
+            '--from[begin with the cluster in this file]:file:_files' \
             '(-)'{-h,--help}'[summary]'
         ;;
     controller)
