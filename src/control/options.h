@@ -31,7 +31,7 @@ struct option_doc {
     const char *flag, *env, *fallback, *help;
 };
 
-/* getenv: NULL for the process' own environment. Texts refer to argv and environment. */
-bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc, char **argv,
-                   const char *(*getenv)(const char *name), struct err *e);
+/* env: name, value, …, NULL; or NULL for the process' own environment. Texts refer to argv and environment. */
+bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc, char **argv, const char *const *env,
+                   struct err *e);
 const struct option_doc *options_docs(uint32_t *ret_n);

@@ -8,16 +8,6 @@
 
 #include "support/check.h"
 
-static const char *const *environment; /* name, value, …, NULL */
-
-static const char *env_of_test(const char *name)
-{
-    for (const char *const *p = environment; p && *p; p += 2)
-        if (strcmp(*p, name) == 0)
-            return p[1];
-    return NULL;
-}
-
 struct lab {
     struct arena *a;
     struct syms *t;
@@ -34,8 +24,9 @@ static bool parse(struct lab *l, const char *const *env, const char *args)
     at = (char *)(uintptr_t)arena_printf(l->a, "%s%c", args, 0).p;
     for (char *save = NULL, *word = strtok_r(at, " ", &save); word; word = strtok_r(NULL, " ", &save))
         argv[argc++] = word;
-    environment = env;
-    return options_parse(&l->o, l->a, l->t, argc, argv, env_of_test, &l->e);
+    static const char *const none[] = {NULL};
+
+    return options_parse(&l->o, l->a, l->t, argc, argv, env ? env : none, &l->e);
 }
 
 static void lab_fini(struct lab *l)
