@@ -91,7 +91,8 @@ static bool do_delete(struct replay *p, str what)
 
     if (!find_thing(p, what, &plural, &name))
         return false;
-    lab_delete(p->r->l, plural, name);
+    if (lab_get(p->r->l, plural, name, "metadata.name").n) /* else it went before */
+        lab_delete(p->r->l, plural, name);
     return true;
 }
 

@@ -12,6 +12,8 @@ DIFFERENCES = [
     ("019|021", r'log too many: : .*"message": "stopping"}', "SIGTERM is heard"),
     ("020", r"event too many: \('NodeClaim', '<nodeclaim-1>', 'Normal', '(Registered|Initialized|Ready|Drained)',", STILL_COMES),
     ("020", r"event too many: \('Node', '', 'Normal', 'Finalized',", STILL_COMES),
+    ("020", r"event too many: \('(Node', '<node-1>', 'Warning', 'FailedDraining|Pod', 'killed', 'Normal', 'Evicted)',", STILL_COMES),
+    ("020", r"write too many: pods killed all: .*\"pods/eviction\"", STILL_COMES),
     ("020", r"event too many: \('NodePool', 'default', 'Normal', 'NodeRegistrationHealthy',", STILL_COMES),
     ("020", r"condition \('NodeClaim', '<nodeclaim-1>', '(Registered|Initialized|Ready|Drained|VolumesDetached)'\):", STILL_COMES),
     ("020", r"condition \('NodePool', 'default', 'NodeRegistrationHealthy'\):", STILL_COMES),
