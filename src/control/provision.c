@@ -225,7 +225,7 @@ static void create_one(void *ctx, uint32_t i)
     struct err e;
     str name;
 
-    if (!round_create(l->p->c, l->r->arena, l->r->log, x, "provisioned", &name, &e)) {
+    if (!round_create(l->p->c, l->r->arena, round_log(l->r->arena, l->r->log, x), x, "provisioned", &name, &e)) {
         if (l->n_failed++ == 0)
             l->r->err = e;
         return;
