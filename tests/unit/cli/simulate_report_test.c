@@ -96,8 +96,8 @@ static const char alone[] = "1 day from 2026-01-05T00:00:00Z, seed 7, prices: ma
 
 static const char beside[] = "1 day from 2026-01-05T00:00:00Z, seed 7, prices: made up\n"
                              "\n"
-                             "                                           now  cheaper\n"
-                             "  cost                                 $100.00   $50.00  -50.0%\n";
+                             "                                           now     cheaper\n"
+                             "  cost                                 $100.00      $50.00  -50.0%\n";
 
 static void text(void **state UNUSED)
 {
