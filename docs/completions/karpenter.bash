@@ -3,7 +3,7 @@ _karpenter()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} key=
     local settings='PREFERENCE_POLICY= MIN_VALUES_POLICY= PACKING=compat NODEPOOL_WEIGHT_ORDER= FEATURE_GATES=ReservedCapacity=
-        FEATURE_GATES=SpotToSpotConsolidation= CONSOLIDATION= CONSOLIDATION_MIN_SAVINGS= CONSOLIDATION_MAX_REPLACEMENTS=
+        FEATURE_GATES=SpotToSpotConsolidation= FEATURE_GATES=CapacityBuffer= FEATURE_GATES=NodeOverlay= CONSOLIDATION= CONSOLIDATION_MIN_SAVINGS= CONSOLIDATION_MAX_REPLACEMENTS=
         IGNORE_DRA_REQUESTS=true SCHEDULER_CONFIG='
 
     COMPREPLY=()
@@ -71,7 +71,7 @@ _karpenter()
         MIN_VALUES_POLICY) mapfile -t COMPREPLY < <(compgen -W 'Strict BestEffort' -- "$cur") ;;
         NODEPOOL_WEIGHT_ORDER) mapfile -t COMPREPLY < <(compgen -W 'descending ascending' -- "$cur") ;;
         CONSOLIDATION) mapfile -t COMPREPLY < <(compgen -W 'thorough compat' -- "$cur") ;;
-        ReservedCapacity | SpotToSpotConsolidation) mapfile -t COMPREPLY < <(compgen -W 'true false' -- "$cur") ;;
+        ReservedCapacity | SpotToSpotConsolidation | CapacityBuffer | NodeOverlay) mapfile -t COMPREPLY < <(compgen -W 'true false' -- "$cur") ;;
         esac
         return
     fi

@@ -18,7 +18,8 @@ complete -c karpenter -n '__fish_seen_subcommand_from plan' -l settings -x -d 'a
     PREFERENCE_POLICY=Respect PREFERENCE_POLICY=Ignore MIN_VALUES_POLICY=Strict MIN_VALUES_POLICY=BestEffort PACKING=compat
     NODEPOOL_WEIGHT_ORDER=descending NODEPOOL_WEIGHT_ORDER=ascending FEATURE_GATES=ReservedCapacity=true
     FEATURE_GATES=ReservedCapacity=false FEATURE_GATES=SpotToSpotConsolidation=true
-    FEATURE_GATES=SpotToSpotConsolidation=false CONSOLIDATION=thorough CONSOLIDATION=compat CONSOLIDATION_MIN_SAVINGS=
+    FEATURE_GATES=SpotToSpotConsolidation=false FEATURE_GATES=CapacityBuffer=true FEATURE_GATES=CapacityBuffer=false
+    FEATURE_GATES=NodeOverlay=true FEATURE_GATES=NodeOverlay=false CONSOLIDATION=thorough CONSOLIDATION=compat CONSOLIDATION_MIN_SAVINGS=
     CONSOLIDATION_MAX_REPLACEMENTS= IGNORE_DRA_REQUESTS=true SCHEDULER_CONFIG='
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l now -x -d 'plan as of this time (RFC 3339)'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -s o -l output -x -a 'table json yaml' -d 'format'
@@ -73,7 +74,7 @@ complete -c karpenter -n '__fish_seen_subcommand_from controller' -l batch-idle-
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l preference-policy -x -a 'Respect Ignore' -d 'Respect or Ignore preferred affinities and soft spreads'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l min-values-policy -x -a 'Strict BestEffort' -d 'Strict, or BestEffort: minValues may be lowered to what there is'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l ignore-dra-requests -d 'pods with resource claims are not planned for; must be true'
-complete -c karpenter -n '__fish_seen_subcommand_from controller' -l feature-gates -x -a 'NodeRepair= ReservedCapacity= SpotToSpotConsolidation= NodeOverlay= StaticCapacity= CapacityBuffer=' -d 'Name=true|false, comma separated; NodeOverlay and CapacityBuffer have no effect yet'
+complete -c karpenter -n '__fish_seen_subcommand_from controller' -l feature-gates -x -a 'NodeRepair= ReservedCapacity= SpotToSpotConsolidation= NodeOverlay= StaticCapacity= CapacityBuffer=' -d 'Name=true|false, comma separated; docs/feature-gates.md says what they do'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l scheduler-config -x -d 'default topology spread constraints of the cluster\'s scheduler, as YAML or JSON'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l instance-types-file-path -r -F -d 'kwok: JSON file with the instance types'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l packing -x -a 'compat' -d 'compat makes Karpenter\'s own choices'

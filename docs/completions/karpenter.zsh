@@ -14,7 +14,8 @@ _karpenter_settings() {
     elif compset -P 'PACKING='; then
         compadd compat
     elif compset -P 'FEATURE_GATES='; then
-        compadd ReservedCapacity=true ReservedCapacity=false SpotToSpotConsolidation=true SpotToSpotConsolidation=false
+        compadd ReservedCapacity=true ReservedCapacity=false SpotToSpotConsolidation=true SpotToSpotConsolidation=false \
+            CapacityBuffer=true CapacityBuffer=false NodeOverlay=true NodeOverlay=false
     elif compset -P 'CONSOLIDATION='; then
         compadd thorough compat
     elif compset -P 'IGNORE_DRA_REQUESTS='; then
@@ -114,7 +115,7 @@ _karpenter() {
             '--preference-policy=[Respect or Ignore preferred affinities and soft spreads]:value:(Respect Ignore)' \
             '--min-values-policy=[Strict, or BestEffort\: minValues may be lowered to what there is]:value:(Strict BestEffort)' \
             '--ignore-dra-requests[pods with resource claims are not planned for; must be true]' \
-            '--feature-gates=[Name=true|false, comma separated; NodeOverlay and CapacityBuffer have no effect yet]:value:(NodeRepair= ReservedCapacity= SpotToSpotConsolidation= NodeOverlay= StaticCapacity= CapacityBuffer=)' \
+            '--feature-gates=[Name=true|false, comma separated; docs/feature-gates.md says what they do]:value:(NodeRepair= ReservedCapacity= SpotToSpotConsolidation= NodeOverlay= StaticCapacity= CapacityBuffer=)' \
             '--scheduler-config=[default topology spread constraints of the cluster'\''s scheduler, as YAML or JSON]:value:' \
             '--instance-types-file-path=[kwok\: JSON file with the instance types]:file:_files' \
             '--packing=[compat makes Karpenter'\''s own choices]:value:(compat)' \
