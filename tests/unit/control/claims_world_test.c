@@ -438,7 +438,7 @@ static void drift(void **state)
               "True ImageDrifted: ImageDrifted");
     check_str(
         "told", claim_lab_log(l, "marking drifted"),
-        "DEBUG NodeClaim={\"name\":\"c\"} provider-id=\"fake:///1\" Node={\"name\":\"c\"} reason=\"ImageDrifted\"");
+        "DEBUG NodeClaim={\"name\":\"c\"} Node={\"name\":\"c\"} reason=\"ImageDrifted\"");
     far_patch(l->far, "nodepools", "default",
               "{spec: {template: {spec: {requirements: [{key: kubernetes.io/arch, operator: In, values: [arm64]}]}}}}");
     far_run(l->far, 1);
@@ -488,7 +488,7 @@ static void expiration(void **state)
     check_true("EX-1: its time is up", far_get(l->far, "nodeclaims", "c", "metadata.deletionTimestamp").n != 0);
     check_double("EX-2: counted once", disrupted(l, "expired"), 1);
     check_str("told", claim_lab_log(l, "deleting expired nodeclaim"),
-              "DEBUG NodeClaim={\"name\":\"c\"} provider-id=\"fake:///1\" Node={\"name\":\"c\"}");
+              "DEBUG NodeClaim={\"name\":\"c\"} Node={\"name\":\"c\"}");
 }
 
 static void garbage(void **state)
