@@ -6,9 +6,11 @@
 
 #include "control/feed.h"
 #include "control/metrics.h"
+#include "control/overlays.h"
 #include "control/probes.h"
 #include "control/provision.h"
 #include "control/register.h"
+#include "control/scrape.h"
 #include "k8s/election.h"
 #include "net/fiber.h"
 
@@ -21,6 +23,7 @@ struct autoscaler {
     struct autoscaler_setup s;
     struct control c;
     struct metrics *metrics;
+    struct scrapes *scrapes;
     struct api *election_api;
     struct election *election;
     struct recorder *election_recorder; /* its events carry the identity as component */
@@ -199,6 +202,7 @@ static bool set_up(struct autoscaler *o, struct err *e)
 
     log_debug(o->s.log, "discovered karpenter version", LOG_STR("version", STR(KARPENTER_VERSION)));
     o->metrics = metrics_new();
+    o->scrapes = scrapes_new(o->s.world, o->metrics);
     o->c.api = api_new(o->s.world, o->s.config,
                        &(struct api_options){.user_agent = "karpenter/" KARPENTER_VERSION,
                                              .qps = (double)opt->kube_client_qps,
@@ -208,6 +212,8 @@ static bool set_up(struct autoscaler *o, struct err *e)
     o->c.cloud = o->s.cloud(&o->c, e);
     if (!o->c.cloud || !can_elect(o, e))
         return false;
+    if (opt->settings.node_overlays)
+        o->c.overlays = overlays_new(&o->c);
     o->c.metrics =
         control_metrics_new(o->metrics, &(struct control_metrics_options){o->c.cloud->node_labels, o->c.cloud->classes,
                                                                           o->c.cloud->n_classes});
@@ -223,6 +229,8 @@ static bool set_up(struct autoscaler *o, struct err *e)
                                                 .classes = o->c.cloud->classes,
                                                 .n_classes = o->c.cloud->n_classes,
                                                 .owners = opt->settings.n_default_spreads != 0,
+                                                .buffers = opt->settings.capacity_buffers,
+                                                .overlays = opt->settings.node_overlays,
                                                 .ctx = o,
                                                 .on_error = on_feed_error,
                                                 .on_listed = on_listed});
@@ -271,6 +279,7 @@ void autoscaler_free(struct autoscaler *o)
 {
     if (!o)
         return;
+    scrapes_free(o->scrapes);
     election_free(o->election);
     recorder_free(o->election_recorder);
     api_free(o->election_api);
@@ -317,15 +326,11 @@ struct metrics *autoscaler_registry(struct autoscaler *o)
 void autoscaler_serve_metrics(void *self, struct exchange *x)
 {
     struct autoscaler *o = self;
-    struct sb text = {0};
 
-    if (!str_is(x->path, "/metrics")) {
+    if (str_is(x->path, "/metrics"))
+        scrapes_reply(o->scrapes, x);
+    else
         reply_all(x, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
-        return;
-    }
-    autoscaler_metrics(o, &text);
-    reply_all(x, 200, "text/plain; version=0.0.4; charset=utf-8", sb_view(&text));
-    sb_fini(&text);
 }
 
 struct probe_call {

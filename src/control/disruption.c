@@ -18,6 +18,9 @@
 #define OVERDUE_MS (15 * 60 * 1000ll)
 #define START_WIDTH 10
 
+/* A loop that looks every ten seconds does not stay away for longer when something failed. */
+static const struct limiter_spec limit = {.base_us = 5000, .max_us = POLL_MS * 1000ll, .qps = 10, .burst = 100};
+
 /* ---- when ---- */
 
 static void say_overdue_one(struct reconcile *r, const char *what, int64_t late_ms)
@@ -105,16 +108,16 @@ static struct pass_options options_of(struct disruptor *d, struct arena *a, cons
     };
 }
 
-static const struct pass *look(struct disruptor *d, struct arena *a, const struct snapshot *s, enum disrupt_method m)
+static const struct pass *look(struct disruptor *d, struct reconcile *r, const struct snapshot *s,
+                               enum disrupt_method m)
 {
-    struct pass_options o = options_of(d, a, s, m);
+    struct pass_options o = options_of(d, r->arena, s, m);
     uint64_t now = news(d);
 
     o.unchanged = looks_twice(m) && d->settled[m] == now;
-    if (!o.unchanged && (m == METHOD_MULTI || m == METHOD_SINGLE))
-        o.told = pass_told(d, a, s);
-    const struct pass *p = disrupt_pass(a, s, &o);
-    pass_report(d, s, m, p);
+    o.told = pass_told(d, r->arena, s);
+    const struct pass *p = disrupt_pass(r->arena, s, &o);
+    pass_report(d, r, s, m, p);
     d->ran_ms[m] = s->now_ms;
     if (looks_twice(m) && p->n_candidates && p->n_commands == 0 && !p->constrained && p->error.n == 0)
         d->settled[m] = now;
@@ -298,9 +301,10 @@ static struct result look_around(struct disruptor *d, struct reconcile *r, uint3
 {
     const struct snapshot *s = snapshot_now(d);
 
+    protections_report(d, r->arena, s);
     for (uint32_t m = from; m < N_METHODS; m++) {
         int64_t began_us = world_mono_us(d->c->world);
-        const struct pass *p = look(d, r->arena, s, (enum disrupt_method)m);
+        const struct pass *p = look(d, r, s, (enum disrupt_method)m);
 
         if (p->error.n) {
             (void)err_set(&r->err, ERR_INVALID, "disrupting nodes, " STR_FMT, STR_ARG(p->error));
@@ -362,8 +366,7 @@ struct disruptor *disruptor_new(struct control *c)
 
     d->c = c;
     d->loop = manager_add(
-        c->manager,
-        &(struct controller_spec){.name = "disruption", .workers = 1, .limit = limiter_singleton, .fn = run, .ctx = d});
+        c->manager, &(struct controller_spec){.name = "disruption", .workers = 1, .limit = limit, .fn = run, .ctx = d});
     disruption_queue_register(d);
     metric_inc(c->metrics->voluntary_disruption_consolidation_timeouts_total, 0, METRIC_VALS(STR("multi")));
     metric_inc(c->metrics->voluntary_disruption_consolidation_timeouts_total, 0, METRIC_VALS(STR("single")));

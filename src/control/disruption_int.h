@@ -103,13 +103,15 @@ int64_t removal_limit_ms(uint32_t n_taken);
 
 /* ---- disruption_report.c: events and figures of a pass ---- */
 
-void pass_report(struct disruptor *d, const struct snapshot *s, enum disrupt_method m, const struct pass *p);
+void pass_report(struct disruptor *d, struct reconcile *r, const struct snapshot *s, enum disrupt_method m,
+                 const struct pass *p);
 void pass_took(struct disruptor *d, enum disrupt_method m, int64_t began_us);
 /* Nodes of which it was said a while ago that they cannot be consolidated: bit set over snapshot.nodes. */
 uint64_t *pass_told(struct disruptor *d, struct arena *a, const struct snapshot *s);
 void removal_rejected(struct disruptor *d, struct arena *a, const struct removal *x, enum recheck why,
                       uint32_t n_failed);
 void budgets_report(struct reconcile *r, const struct snapshot *s);
+void protections_report(struct disruptor *d, struct arena *a, const struct snapshot *s);
 void pass_forget_pool(struct disruptor *d, str pool);
 /* Events DisruptionTerminating and the like: on one object. */
 void disruption_say(struct control *c, const struct api_kind *kind, str name, str uid, const char *reason, str message,

@@ -39,7 +39,7 @@ static void complete(struct disruptor *d, struct removal *x, bool succeeded)
 
     for (uint32_t i = 0; i < x->n_leavers; i++) {
         htab_del(&d->taken, &x->leavers[i].at);
-        if (!succeeded)
+        if (!succeeded && !x->leavers[i].gone)
             store_mark(d->c->store, x->leavers[i].provider_id, false);
     }
     for (uint32_t i = 0; i < d->under_way.n; i++)

@@ -1,7 +1,9 @@
 /* What a pass has to say: events of nodes and pools, gauges, counters. */
 #include "base/bits.h"
 #include "control/disruption_int.h"
+#include "data/json.h"
 #include "disrupt/candidate.h"
+#include "model/duration.h"
 
 #define UNCONSOLIDATABLE_MS (15 * 60 * 1000ll)
 #define BUDGET_MS (60 * 1000ll)
@@ -58,6 +60,79 @@ static void say(struct disruptor *d, struct arena *a, const struct snapshot *s, 
                        (str){0}, 0);
 }
 
+/* ---- pods that do not want to be disrupted (lifecycle 1.2) ---- */
+
+static void say_of_pod(struct control *c, const struct snapshot *s, const struct pod *p, const char *reason,
+                       str message, str more_key)
+{
+    str key[2] = {p->uid, more_key};
+
+    recorder_publish(c->recorder, &(struct event){
+                                      .object = {&api_pods, sym_str(s->syms, p->ns), p->name, p->uid, {0}},
+                                      .warning = str_starts(str_c(reason), STR("Invalid")),
+                                      .reason = reason,
+                                      .message = message,
+                                      .dedupe = key,
+                                      .n_dedupe = more_key.n ? 2 : 1,
+                                  });
+}
+
+/* The annotation is neither absent nor "true": it should be a duration, from the pod's start on. */
+static void say_of_protection(struct control *c, struct arena *a, const struct snapshot *s, const struct pod *p)
+{
+    str value = p->do_not_disrupt, why = {0};
+    struct sb until = {0};
+    struct err e;
+    int64_t ns = 0;
+
+    if (!duration_parse(value, &ns, &e))
+        why = arena_printf(a, "failed to parse \"" STR_FMT "\" as a duration: time: invalid duration \"" STR_FMT "\"",
+                           STR_ARG(value), STR_ARG(value));
+    else if (ns <= 0)
+        why = arena_printf(a, "duration \"" STR_FMT "\" must be positive", STR_ARG(value));
+    if (why.n) {
+        say_of_pod(c, s, p, "InvalidDoNotDisruptAnnotation",
+                   arena_printf(a, "Invalid karpenter.sh/do-not-disrupt annotation: " STR_FMT ", ignoring annotation",
+                                STR_ARG(why)),
+                   why);
+    } else if (p->started_ms != INT64_MIN && pod_is_protected(p, s->now_ms)) {
+        time_print_rfc3339(&until, pod_protected_until(p));
+        say_of_pod(c, s, p, "DoNotDisruptUntil",
+                   arena_printf(a, "The karpenter.sh/do-not-disrupt grace period will elapse at " STR_FMT,
+                                STR_ARG(sb_view(&until))),
+                   sb_view(&until));
+    } else if (p->started_ms != INT64_MIN) {
+        say_of_pod(c, s, p, "DoNotDisruptGracePeriodElapsed",
+                   STR("The karpenter.sh/do-not-disrupt grace period has elapsed, pod is now disruptable"), (str){0});
+    }
+    sb_fini(&until);
+}
+
+/* Whose pods are looked at: nothing else keeps the node from being a candidate. */
+static bool is_about_pods(const struct disruptor *d, const struct state_node *n)
+{
+    return n->node && n->claim && n->initialized && !n->deleting && !n->nominated && !n->node->do_not_disrupt &&
+           !disruption_is_taken(d, n->node->provider_id);
+}
+
+void protections_report(struct disruptor *d, struct arena *a, const struct snapshot *s)
+{
+    for (uint32_t i = 0; i < s->n_nodes; i++) {
+        const struct state_node *n = &s->nodes[i];
+        bool blocked = !is_about_pods(d, n);
+
+        for (uint32_t k = 0; k < n->n_pods && !blocked; k++) {
+            const struct pod *p = &s->pods[n->pods[k]];
+
+            if (p->do_not_disrupt.n == 0 || !pod_is_active(p))
+                continue;
+            if (!str_is(p->do_not_disrupt, "true"))
+                say_of_protection(d->c, a, s, p);
+            blocked = pod_is_protected(p, s->now_ms); /* no need to look any further */
+        }
+    }
+}
+
 uint64_t *pass_told(struct disruptor *d, struct arena *a, const struct snapshot *s)
 {
     uint64_t *told = arena_new_array(a, uint64_t, (s->n_nodes + 63) / 64 + 1);
@@ -112,7 +187,35 @@ static str policy_name(enum consolidation_policy p)
     return STR("WhenEmptyOrUnderutilized");
 }
 
-static void count_moves(struct disruptor *d, const struct snapshot *s, const struct pass *p)
+static str names_json(struct arena *a, const struct snapshot *s, const uint32_t *nodes, uint32_t n)
+{
+    struct sb b = {0};
+    struct jw w = {.out = &b};
+
+    jw_list(&w);
+    for (uint32_t i = 0; i < n; i++)
+        jw_str(&w, node_title(&s->nodes[nodes[i]]));
+    jw_end(&w);
+    str text = sb_dup(&b, a);
+    sb_fini(&b);
+    return text;
+}
+
+static void log_score(struct reconcile *r, const struct snapshot *s, const struct pass_move *m)
+{
+    if (!log_wants(r->log, LOG_DEBUG))
+        return;
+    log_debug(r->log, "consolidation score", LOG_STR("nodepool", s->pools[m->pool].name), LOG_DOUBLE("score", m->score),
+              LOG_DOUBLE("savings_fraction", m->saved), LOG_DOUBLE("disruption_fraction", m->disrupted),
+              LOG_DOUBLE("savings", m->savings), LOG_DOUBLE("disruption_cost", m->disruption),
+              LOG_DOUBLE("nodepool_total_cost", m->pool_cost),
+              LOG_DOUBLE("nodepool_total_disruption_cost", m->pool_disruption),
+              LOG_DOUBLE("threshold", BALANCE_THRESHOLD), LOG_I64("k", 2), LOG_BOOL("approved", m->approved),
+              LOG_STR("decision", m->replaces ? STR("replace") : STR("delete")),
+              LOG_JSON("candidates", names_json(r->arena, s, m->nodes, m->n_nodes)));
+}
+
+static void count_moves(struct disruptor *d, struct reconcile *r, const struct snapshot *s, const struct pass *p)
 {
     for (uint32_t i = 0; i < p->n_moves; i++) {
         const struct pass_move *m = &p->moves[i];
@@ -120,8 +223,10 @@ static void count_moves(struct disruptor *d, const struct snapshot *s, const str
                                       policy_name(s->pools[m->pool].policy));
 
         metric_inc(d->c->metrics->consolidation_moves_total, 1, vals);
-        if (m->scored)
-            metric_observe(d->c->metrics->consolidation_score, m->score, vals, s->now_ms);
+        if (!m->scored)
+            continue;
+        metric_observe(d->c->metrics->consolidation_score, m->score, vals, s->now_ms);
+        log_score(r, s, m);
     }
 }
 
@@ -135,16 +240,15 @@ static void show_budgets(struct disruptor *d, const struct snapshot *s, enum dis
     }
 }
 
-void pass_report(struct disruptor *d, const struct snapshot *s, enum disrupt_method m, const struct pass *p)
+void pass_report(struct disruptor *d, struct reconcile *r, const struct snapshot *s, enum disrupt_method m,
+                 const struct pass *p)
 {
-    AUTO(arena) struct arena *tmp = arena_new(0);
-
     metric_set(d->c->metrics->voluntary_disruption_eligible_nodes, p->n_candidates,
                METRIC_VALS(str_c(method_label(m))));
     show_budgets(d, s, m, p);
     for (uint32_t i = 0; i < p->n_remarks; i++)
-        say(d, tmp, s, m, &p->remarks[i]);
-    count_moves(d, s, p);
+        say(d, r->arena, s, m, &p->remarks[i]);
+    count_moves(d, r, s, p);
 }
 
 void pass_took(struct disruptor *d, enum disrupt_method m, int64_t began_us)

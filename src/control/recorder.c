@@ -16,7 +16,7 @@
 #define MAX_TRIES 12
 #define RETRY_US (10ll * 1000000)
 #define DEDUPE_MS (2ll * 60 * 1000)
-#define DEDUPE_MAX 16384u
+#define DEDUPE_MAX 131072u /* some for each Node and NodeClaim of a large cluster */
 #define SHARED_QPS 5
 #define SHARED_BURST 10
 

@@ -95,6 +95,8 @@ struct weight balance_weigh(const struct balance *b, uint32_t pool, struct candi
     if (several && total > 0)
         savings *= price / total;
     return (struct weight){
+        .savings = savings,
+        .disruption = disruption,
         .saved = cost > 0 ? savings / cost : 0,
         .disrupted = all > 0 ? disruption / all : 0,
         .score = balance_score(savings, disruption, cost, all),

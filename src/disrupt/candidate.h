@@ -91,8 +91,9 @@ void balance_init(struct balance *b, const struct candidates *c);
 void balance_count(struct balance *b, const struct candidates *c); /* again, after candidates have changed */
 /* What a move means to one pool, as parts of its totals. */
 struct weight {
-    double saved, disrupted;
-    double score; /* one over the other */
+    double savings, disruption; /* of the move; in dollars an hour, in the unit of reschedule_cost */
+    double saved, disrupted;    /* the same as parts of the pool's totals */
+    double score;               /* one over the other */
 };
 
 /* Its part of the savings is its part of the price. */

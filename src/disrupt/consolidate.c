@@ -180,7 +180,7 @@ uint32_t best_prefix(struct run *r, struct candidate *const *v, uint32_t n, bool
         }
     }
     if (report && best == 0 && refused)
-        report_move(r, v, (uint32_t)refused, last.savings, /* approved= */ false);
+        report_move(r, v, (uint32_t)refused, &last, /* approved= */ false);
     return (uint32_t)best;
 }
 
@@ -194,7 +194,7 @@ void search_multi(struct run *r)
     if (best == 0)
         return;
     struct decision d = consolidate(r, v, best, 1, /* tell= */ false);
-    report_move(r, v, best, d.savings, /* approved= */ true);
+    report_move(r, v, best, &d, /* approved= */ true);
     add_command(r, METHOD_MULTI, v, best, &d);
     whatif_undo(r->w);
 }

@@ -28,6 +28,7 @@ struct run {
     enum blocker_kind *found;            /* [snapshot.n_nodes]: what a decision found; BLOCK_NONE: none was made */
     move_list moves;                     /* of the command in the making */
     struct report *report;               /* NULL: nobody listens */
+    bool live;                           /* a controller waits for the answer */
     VEC(struct disrupt_command) commands;
 };
 
@@ -101,7 +102,7 @@ void report_decision(struct run *r, struct candidate *c, const struct decision *
 /* Replacements that are cheap enough were found for these nodes. */
 void report_replace(struct run *r, struct candidate *const *v, uint32_t n, const struct decision *d);
 /* What the policies of the pools thought of a move. */
-void report_move(struct run *r, struct candidate *const *v, uint32_t n, double savings, bool approved);
+void report_move(struct run *r, struct candidate *const *v, uint32_t n, const struct decision *d, bool approved);
 
 /* --- verdicts.c: why candidates stay, in words ------------------------------------------------------------------------- */
 

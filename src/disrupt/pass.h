@@ -21,7 +21,8 @@ struct pass_options {
      * what keeps nodes from being candidates is said; nothing is searched for. */
     bool unchanged;
     /* Bit set over snapshot.nodes: an Unconsolidatable of these would be dropped, so the words of decisions, which can
-     * cost more than the decision, are not made. NULL: none. */
+     * cost more than the decision, are not made. Outside of compat METHOD_SINGLE passes over them, as METHOD_MULTI has
+     * looked at single nodes too. NULL: none. */
     const uint64_t *told;
 };
 
@@ -45,8 +46,14 @@ struct remark {
 struct pass_move {
     uint32_t pool;
     bool approved;
-    bool scored; /* by the policy Balanced */
+    bool replaces; /* the nodes would be replaced, not only deleted */
+    bool scored;   /* by the policy Balanced, with what the score is made of: */
     double score;
+    double savings, disruption;        /* of the move */
+    double saved, disrupted;           /* as parts of: */
+    double pool_cost, pool_disruption; /* of all */
+    const uint32_t *nodes;             /* all of the move, whatever their pool: indexes into snapshot.nodes */
+    uint32_t n_nodes;
 };
 
 struct pass {

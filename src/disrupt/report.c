@@ -70,7 +70,7 @@ void report_decision(struct run *r, struct candidate *c, const struct decision *
     if (d->replaces)
         report_replace(r, &c, 1, d);
     if (d->why == BLOCK_NONE || d->why == BLOCK_BALANCE)
-        report_move(r, &c, 1, d->savings, d->why == BLOCK_NONE);
+        report_move(r, &c, 1, d, d->why == BLOCK_NONE);
     else if (report_is_heard(r, c))
         say(r, REMARK_UNCONSOLIDATABLE, c->node, decision_blocker(r, c, d).text);
 }
@@ -104,16 +104,47 @@ static bool is_first_of_pool(struct candidate *const *v, uint32_t i)
     return true;
 }
 
-void report_move(struct run *r, struct candidate *const *v, uint32_t n, double savings, bool approved)
+static struct pass_move scored_move(const struct run *r, uint32_t pool, const struct weight *w)
 {
+    return (struct pass_move){
+        .scored = true,
+        .score = w->score,
+        .savings = w->savings,
+        .disruption = w->disruption,
+        .saved = w->saved,
+        .disrupted = w->disrupted,
+        .pool_cost = r->balance.cost[pool],
+        .pool_disruption = r->balance.disruption[pool],
+    };
+}
+
+static uint32_t *nodes_of(struct run *r, struct candidate *const *v, uint32_t n)
+{
+    uint32_t *nodes = arena_new_array(r->a, uint32_t, n);
+
+    for (uint32_t i = 0; i < n; i++)
+        nodes[i] = v[i]->node;
+    return nodes;
+}
+
+void report_move(struct run *r, struct candidate *const *v, uint32_t n, const struct decision *d, bool approved)
+{
+    const uint32_t *nodes = r->report ? nodes_of(r, v, n) : NULL;
+
     for (uint32_t i = 0; r->report && i < n; i++) {
         uint32_t pool = v[i]->pool;
         bool scored = r->s->pools[pool].policy == CONSOLIDATE_BALANCED;
 
         if (!is_first_of_pool(v, i))
             continue;
-        struct weight w = balance_weigh(&r->balance, pool, v, n, savings);
-        vec_push(&r->report->moves, (struct pass_move){pool, approved, scored, scored ? w.score : 0});
+        struct weight w = balance_weigh(&r->balance, pool, v, n, d->savings);
+        struct pass_move m = scored ? scored_move(r, pool, &w) : (struct pass_move){0};
+        m.pool = pool;
+        m.approved = approved;
+        m.replaces = d->n_claims > 0;
+        m.nodes = nodes;
+        m.n_nodes = n;
+        vec_push(&r->report->moves, m);
         if (!scored || !(w.score >= BALANCE_THRESHOLD))
             continue;
         if (n == 1)

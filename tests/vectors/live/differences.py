@@ -12,6 +12,8 @@ DIFFERENCES = [
     ("010", r"event too many: .*'Unconsolidatable', 'NodePool \"default\" has consolidation disabled'\)", TWO_PASSES),
     ("012", r'log too many: provisioner: .*"computing scheduling decision.*"pending-pods": 0}', "a tainted Node asks for a round; recorded was one that found the claim of the replacement not launched yet, and was put off"),
     ("016|028", r'write missing: nodeclaims <nodeclaim-1> lifecycle: .*"code": 404', NOT_BEHIND),
+    ("018", r'write missing: capacitybuffers spare lifecycle: {"body": {"metadata": {"resourceVersion": "<rv>"}},', "a patch that changes nothing is not sent"),
+    ("018", r'log too many: provisioner: .*"computing scheduling decision.*"pending-pods": 1}', "of lines with one message only three were kept"),
     ("019|021", r'log too many: : .*"message": "stopping"}', "SIGTERM is heard"),
     ("020", r"event too many: \('NodeClaim', '<nodeclaim-1>', 'Normal', '(Registered|Initialized|Ready|Drained)',", STILL_COMES),
     ("020", r"event too many: \('Node', '', 'Normal', 'Finalized',", STILL_COMES),
