@@ -81,24 +81,35 @@ static void on_window(void *ctx)
     queue_add(p->queue, STR(""), STR(""));
 }
 
-/* Whoever still waits triggers again. */
-static void on_retry(void *ctx)
+/* Any pod that waits, or Node that goes away; empty: none. */
+static str still_there(const struct provisioner *p)
 {
-    struct provisioner *p = ctx;
     struct pod_list waiting = store_pods_waiting(p->c->store);
 
-    p->retries.n--;
-    memmove(p->retries.v, p->retries.v + 1, p->retries.n * sizeof(*p->retries.v));
     if (waiting.n)
-        batch_trigger(&p->batch, store_pods(p->c->store)[waiting.v[0]].uid);
+        return store_pods(p->c->store)[waiting.v[0]].uid;
     struct names nodes = store_names(p->c->store, OBJ_NODE);
     for (uint32_t i = 0; i < nodes.n; i++) {
         const struct node *n = store_node(p->c->store, nodes.v[i]);
 
-        if (n && is_disrupted(n)) {
-            batch_trigger(&p->batch, n->uid);
-            break;
-        }
+        if (n && is_disrupted(n))
+            return n->uid;
+    }
+    return (str){0};
+}
+
+/* Whoever still waits triggers again. The round that comes of it is for all of them, whichever window they came in: it stands for the other repetitions too, or every window of the past
+ * would go on for as long as one pod waits. */
+static void on_retry(void *ctx)
+{
+    struct provisioner *p = ctx;
+    str id = still_there(p);
+
+    p->retries.n--;
+    memmove(p->retries.v, p->retries.v + 1, p->retries.n * sizeof(*p->retries.v));
+    if (id.n) {
+        p->retries.n = 0;
+        batch_trigger(&p->batch, id);
     }
     arm_retry(p);
 }
