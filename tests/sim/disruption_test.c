@@ -153,6 +153,30 @@ static void several_at_once(void **state UNUSED)
     stage_free(s);
 }
 
+/* CL-15: several nodes are no good any more, one of them alone is. */
+static void one_instead_of_several(void **state UNUSED)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+    struct stage *s = stage_new(compat);
+
+    three_nodes(s);
+    for (int i = 0; i < 300 && stage_metric(s, "karpenter_consolidation_moves_total{decision=\"approved\",nodepool="
+                                               "\"default\",policy=\"WhenEmptyOrUnderutilized\"}") < 1;
+         i++)
+        lab_run(s->r->l, 0.1);
+    lab_patch(s->r->l, "nodes", arena_printf(a, STR_FMT "%c", STR_ARG(stage_node(s, 1)), 0).p,
+              "{metadata: {annotations: {karpenter.sh/do-not-disrupt: 'true'}}}");
+    lab_run(s->r->l, 15);
+    check_double(
+        "two nodes failed",
+        stage_metric(s, "karpenter_voluntary_disruption_failed_validations_total{consolidation_type=\"multi\"}"), 2);
+    check_str("which nobody is told of", stage_events(s, "ConsolidationRejected"), "");
+    lab_run(s->r->l, 60);
+    check_true("another goes", stage_log_count(s, "disrupting node(s)") > 0);
+    check_true("not the one that must not", !stage_saw(s, "n1 tainted"));
+    stage_free(s);
+}
+
 /* Recorded as 014. */
 static void drifted_node(void **state UNUSED)
 {
@@ -182,9 +206,8 @@ static void drifted_node(void **state UNUSED)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(empty_node),
-        cmocka_unit_test(replaced_node),
-        cmocka_unit_test(several_at_once),
+        cmocka_unit_test(empty_node),      cmocka_unit_test(replaced_node),
+        cmocka_unit_test(several_at_once), cmocka_unit_test(one_instead_of_several),
         cmocka_unit_test(drifted_node),
     };
 
