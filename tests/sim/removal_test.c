@@ -86,6 +86,32 @@ static void replacement_deleted(void **state UNUSED)
     stage_free(s);
 }
 
+static bool refuse_claims(void *ctx, uint32_t replica, const struct exchange *x)
+{
+    (void)replica;
+    return !*(const bool *)ctx || strcmp(x->method, "POST") != 0 || !str_ends(x->path, STR("/nodeclaims"));
+}
+
+/* DF-5: no replacement can be made. */
+static void not_made(void **state UNUSED)
+{
+    struct stage *s = drifting(compat, DRIFTS_ONLY, 1);
+    bool closed = true;
+
+    s->r->watch_ctx = &closed;
+    s->r->before = refuse_claims;
+    lab_patch(s->r->l, "nodepools", "default", NEW_LABEL);
+    stage_until(s, 60, "c1 stays");
+    check_true("put back", str_starts(stage_story(s), STR("n1 tainted\nc1 goes: Drifted\nn1 untainted\nc1 stays\n")));
+    check_true("says so",
+               str_contains(stage_logged(s, "Reconciler error", "error"), STR("launching replacement nodeclaim")));
+    closed = false;
+    stage_until(s, 60, "c1 gone");
+    stage_wait(s, 30, 1, 1);
+    check_u64("one was made", s->claims.n, 2);
+    stage_free(s);
+}
+
 /* QU-4, DF-5: all of several replacements are waited for. */
 static void several_replacements(void **state UNUSED)
 {
@@ -383,6 +409,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_too_long),
         cmocka_unit_test(replacement_deleted),
+        cmocka_unit_test(not_made),
         cmocka_unit_test(several_replacements),
         cmocka_unit_test(within_budget),
         cmocka_unit_test(left_over),
