@@ -80,7 +80,7 @@ static void on_conditions(const struct replay *p, const struct change *c)
 
 static void on_object(void *ctx, const struct change *c)
 {
-    const struct replay *p = ctx;
+    struct replay *p = ctx;
     const struct object *o = c->new ? c->new : c->old;
     struct sb b = {0};
     struct jw w;
@@ -88,6 +88,8 @@ static void on_object(void *ctx, const struct change *c)
     on_conditions(p, c);
     if (c->old && c->new)
         return;
+    if (c->new &&str_is(o->kind->name, "NodeClaim") && o->n_owners)
+        vec_push(&p->claims, arena_strdup(p->a, o->name));
     line_begin(live_now(p), &b, &w, c->new ? "made" : "gone");
     field(&w, "kind", o->kind->name);
     field(&w, "name", o->name);
