@@ -157,7 +157,7 @@ static void note_going(struct watcher *w, struct seen_pod *p, const struct chang
     const struct tree *list = tree_get(change_part(c, "status"), "conditions");
 
     p->going = true;
-    for (uint32_t i = 0; list && i < list->n; i++)
+    for (uint32_t i = 0; !p->daemon && list && i < list->n; i++)
         if (str_is(tree_str(tree_get(&list->items[i], "type")), "DisruptionTarget") &&
             str_is(tree_str(tree_get(&list->items[i], "reason")), "EvictionByEvictionAPI")) {
             w->t->total.evicted++;
