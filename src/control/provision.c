@@ -8,6 +8,7 @@
 #include "control/buffers.h"
 #include "control/fan.h"
 #include "control/metrics.h"
+#include "control/uuid.h"
 #include "model/duration.h"
 #include "model/evict.h"
 
@@ -267,6 +268,17 @@ static bool have_pools(struct provisioner *p, struct reconcile *r)
     return n != 0;
 }
 
+/* Planning is over before anybody can look: what is left of the queue are the pods without a place, under the number of the round, until the next one. */
+static void count_round(struct control *c, struct arena *a, const struct round *d, int64_t took_us)
+{
+    const struct control_metrics *m = c->metrics;
+    str by = STR("provisioner");
+
+    metric_observe(m->scheduler_scheduling_duration, (double)took_us / 1e6, METRIC_VALS(by), world_now_ms(c->world));
+    metric_drop_where(m->scheduler_queue_depth, /* at= */ 0, by);
+    metric_set(m->scheduler_queue_depth, d->n_refusals - d->n_ignored, METRIC_VALS(by, uuid_new(a, c->world)));
+}
+
 static struct round *plan_round(struct provisioner *p, struct reconcile *r)
 {
     struct control *c = p->c;
@@ -284,8 +296,7 @@ static struct round *plan_round(struct provisioner *p, struct reconcile *r)
         return NULL;
     d = round_of(r->arena, c->store, s, plan_make(pass, s), world_random(c->world));
     took = world_mono_us(c->world) - began;
-    metric_observe(c->metrics->scheduler_scheduling_duration, (double)took / 1e6, METRIC_VALS(STR("provisioner")),
-                   world_now_ms(c->world));
+    count_round(c, r->arena, d, took);
     say_excluded(r, d);
     say_refusals(p, r, d);
     nominate(p, r, d);

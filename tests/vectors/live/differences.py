@@ -36,3 +36,6 @@ DIFFERENCES = [
     ("032", r"(write|log) (missing|too many): (nodeclaims|nodeclaim\.lifecycle) <nodeclaim-2>.*kwok://<node(-2)?>", TAKEN_ALONG),
     ("032", r'write missing: nodepools default counter: {"body": {"status": {"nodes": 2,', "the replacement is deleted before the next count"),
 ]
+
+# Families of metrics.txt that have no series in any scenario.
+WITHOUT_SERIES = {}
