@@ -114,7 +114,7 @@ int main(int argc, char **argv)
     p.r = rig_new(argc > 3 ? strtoull(argv[3], NULL, 10) : 1, settings,
                   &(struct cluster_options){.node_ready = {1040, 1040}, .pod_start = {100, 300}});
     rig_net_faults(p.r,
-                   &(struct sim_faults){.delay_us = {2000, 4000}}); /* as it was recorded: a write takes some 5 ms */
+                   &(struct sim_faults){.delay_us = {3000, 3000}}); /* as it was recorded: a write takes some 5 ms */
     read_objects(&p, read_whole(p.a, argv[1], "objects.yaml"));
     rig_start(p.r, 0);
     ok = rig_until(p.r, LIVE_PATIENCE_S, live_leads, &first);
