@@ -160,6 +160,8 @@ str *consistency_issues(struct arena *a, const struct syms *t, const struct node
                         uint32_t *ret_n);
 /* How many claims a static pool lacks, or has too many (negative). *ret_limited: it lacks some, and its limit lets it have none. */
 int64_t static_decide(const struct nodepool *p, struct pool_census v, bool *ret_limited);
+/* The event of a NodePool is one that such pools are looked at for: it is new, its spec has changed, or it has become ready. */
+bool static_is_news(const struct store_event *ev);
 void counter_decide(struct arena *a, const struct syms *t, struct tree *pool, const struct reslist *usage);
 
 /* ---- each controller ---- */

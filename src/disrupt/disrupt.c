@@ -12,7 +12,10 @@ void run_begin(struct run *r)
 {
     const struct snapshot *s = r->s;
 
-    candidates_init(&r->c, r->a, s);
+    if (r->known)
+        candidates_borrow(&r->c, r->a, r->known);
+    else
+        candidates_init(&r->c, r->a, s);
     for (uint32_t i = 0; i < s->n_nodes; i++)
         if (is_busy(r, i))
             r->c.all[i].obstacle = BLOCK_DELETING; /* as good as */

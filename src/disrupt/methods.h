@@ -17,7 +17,8 @@ struct run {
     struct arena *a; /* of the result */
     const struct snapshot *s;
     const struct disrupt_options *o;
-    const uint64_t *busy; /* bit set over nodes that a command under way has; NULL: none */
+    const uint64_t *busy;           /* bit set over nodes that a command under way has; NULL: none */
+    const struct candidates *known; /* what is known of the nodes already; NULL: nothing */
     struct candidates c;
     struct balance balance;
     struct whatif *w;
@@ -46,7 +47,7 @@ struct decision {
 
 /* --- disrupt.c --------------------------------------------------------------------------------------------------------- */
 
-/* Finds out what is known of every node, but compiles nothing. `a`, `s`, `o` and `busy` are set. */
+/* Finds out what is known of every node, but compiles nothing. `a`, `s`, `o`, `busy` and `known` are set. */
 void run_begin(struct run *r);
 void run_compile(struct run *r); /* before the first question */
 void run_end(struct run *r);

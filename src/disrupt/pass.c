@@ -127,12 +127,25 @@ static bool is_constrained(const struct run *r, const struct pass_options *o, st
     return any;
 }
 
+struct candidates *pass_candidates_new(struct arena *a, const struct snapshot *s)
+{
+    struct candidates *c = arena_new_one(a, struct candidates);
+
+    candidates_init(c, a, s);
+    return c;
+}
+
+void pass_candidates_free(struct candidates *c)
+{
+    candidates_fini(c);
+}
+
 struct pass *disrupt_pass(struct arena *a, const struct snapshot *s, const struct pass_options *o)
 {
     struct pass *out = arena_new_one(a, struct pass);
     const struct disrupt_options options = {.methods = 1u << o->method, .compat = o->compat};
     struct report report = {.told = o->told};
-    struct run r = {.a = a, .s = s, .o = &options, .busy = o->busy, .report = &report, .live = true};
+    struct run r = {.a = a, .s = s, .o = &options, .busy = o->busy, .known = o->known, .report = &report, .live = true};
 
     run_begin(&r);
     report_candidates(&r, o->method);
