@@ -67,9 +67,9 @@ struct claim_note *claim_note(struct claims *s, str uid); /* made if need be; go
 /* Opens the claim if it is there and ours. */
 bool claim_open(struct draft *d, struct claims *s, struct reconcile *r);
 bool pool_open(struct draft *d, struct claims *s, struct reconcile *r);
-/* With provider-id and Node, as far as the claim has them. */
+/* With the Node, if the claim has one; and with its provider-id. Which of the two a controller logs with is upstream's. */
 struct log *claim_log(struct arena *a, const struct log *l, const struct tree *claim);
-struct log *claim_log_node(struct arena *a, const struct log *l, const struct tree *claim); /* without the former */
+struct log *machine_log(struct arena *a, const struct log *l, const struct tree *claim);
 /* The node class that the claim names: "group/kind/name" of the store. */
 str class_name_of(struct arena *a, const struct nodeclass_ref *r);
 /* The Node of this machine when there is exactly one; otherwise an empty name. *ret_several: there are more. */

@@ -5,10 +5,6 @@
 #include "base/sort.h"
 #include "plan/whatif_int.h"
 
-#define MAX_ROOMS 1000 /* of buffers: more are not looked for in every question */
-
-typedef VEC(uint32_t) turn_vec;
-
 static int cmp_priced_rows(const void *a, const void *b, void *ctx)
 {
     double x = ((const struct priced_row *)a)->price, y = ((const struct priced_row *)b)->price;
@@ -438,26 +434,24 @@ void whatif_keep(struct whatif *w)
     arena_reset(w->answer);
 }
 
-static bool is_of_buffer(const struct whatif *w, uint32_t turn)
-{
-    return w->k.p.snap->pods[w->k.pod_of[turn]].of_buffer;
-}
+typedef VEC(uint32_t) turns;
 
-/* Pods of buffers for which there is room on nodes. They are not on their way to it, and may have it elsewhere. */
-static void find_rooms(struct whatif *w, turn_vec *out)
+/* Turns of capacity buffers that have room on nodes now. Any room will do for them, so they are not bound to the nodes that
+ * would hold them today. */
+static void find_floating(struct whatif *w, turns *out)
 {
     const struct packer *k = &w->k;
     struct whatif_outcome ignored;
-    uint32_t n = 0;
+    bool any = false;
 
     for (uint32_t i = 0; i < w->waiting.n; i++)
-        n += is_of_buffer(w, w->waiting.v[i]);
-    if (n == 0 || n > MAX_ROOMS)
+        any |= packer_pod(k, w->waiting.v[i])->of_buffer;
+    if (!any)
         return;
     whatif_remove(w, NULL, 0, /* settled_only= */ false, UINT32_MAX, &ignored);
     for (uint32_t i = vec_last(&w->marks).mark.bins; i < k->undo.bins.n; i++)
         for (uint32_t t = first_new(k, &k->undo.bins.v[i]); t != NONE; t = k->next[t])
-            if (is_of_buffer(w, t))
+            if (packer_pod(k, t)->of_buffer)
                 vec_push(out, t);
     whatif_undo(w);
 }
@@ -465,13 +459,13 @@ static void find_rooms(struct whatif *w, turn_vec *out)
 void whatif_settle(struct whatif *w)
 {
     struct whatif_outcome out;
-    turn_vec rooms = {0};
+    turns floating = {0};
 
     if (w->waiting.n == 0)
         return;
-    find_rooms(w, &rooms);
-    for (uint32_t i = 0; i < rooms.n; i++)
-        bit_set(w->at_home, rooms.v[i]);
+    find_floating(w, &floating);
+    for (uint32_t i = 0; i < floating.n; i++)
+        bit_set(w->at_home, floating.v[i]);
     whatif_remove(w, NULL, 0, /* settled_only= */ false, UINT32_MAX, &out);
     for (uint32_t i = 0; i < w->round.n; i++) {
         uint32_t turn = w->round.v[i];
@@ -482,9 +476,9 @@ void whatif_settle(struct whatif *w)
         vec_push(&w->settled, turn);
     }
     whatif_keep(w);
-    for (uint32_t i = 0; i < rooms.n; i++)
-        bit_clear(w->at_home, rooms.v[i]);
-    vec_fini(&rooms);
+    for (uint32_t i = 0; i < floating.n; i++)
+        bit_clear(w->at_home, floating.v[i]);
+    vec_fini(&floating);
 }
 
 uint32_t whatif_kept(const struct whatif *w)
