@@ -1,6 +1,7 @@
 /* bench-disrupt - times the parts of a disruption pass on one cluster, without reading and printing.
  *
- *     bench-disrupt [--catalog NAME] [--now TIME] [--runs N] [--settings KEY=VALUE] [--events N [--away N]] FILE
+ *     bench-disrupt [--catalog NAME] [--now TIME] [--runs N] [--settings KEY=VALUE] [--events N [--away N]]
+ *                   [--live thorough|compat [--told 1]] FILE
  *
  * One JSON object on standard output. Times are in microseconds, the median of the runs:
  *   candidateMicros  which nodes may go at all, for every method
@@ -13,6 +14,8 @@
  * At most --away of them are away at a time; 1 unless told.
  *   standingMicros   making it, with the first answer
  *   eventMicros      one event and the answer after it: median; with P99 and Max in their names
+ * With --live instead: a live pass of each method, in microseconds, and how many commands and remarks it has. --told 1: no
+ * node wants to hear why it stays.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +27,7 @@
 #include "cli/input.h"
 #include "cloud/catalog.h"
 #include "disrupt/candidate.h"
+#include "disrupt/pass.h"
 #include "disrupt/standing.h"
 #include "k8s/decode.h"
 #include "k8s/settings.h"
@@ -35,8 +39,8 @@
 #define AWAY_MAX 64
 
 struct options {
-    const char *file, *catalog, *now;
-    int64_t runs, events, away;
+    const char *file, *catalog, *now, *live;
+    int64_t runs, events, away, told;
     VEC(const char *) settings;
 };
 
@@ -75,18 +79,21 @@ static void parse(struct options *o, int argc, char **argv)
             o->catalog = v;
         else if (strcmp(argv[i], "--now") == 0)
             o->now = v;
+        else if (strcmp(argv[i], "--live") == 0)
+            o->live = v;
         else if (strcmp(argv[i], "--settings") == 0)
             vec_push(&o->settings, v);
         else if (!(strcmp(argv[i], "--runs") == 0 && str_to_i64(str_c(v), &o->runs)) &&
                  !(strcmp(argv[i], "--events") == 0 && str_to_i64(str_c(v), &o->events)) &&
-                 !(strcmp(argv[i], "--away") == 0 && str_to_i64(str_c(v), &o->away)))
+                 !(strcmp(argv[i], "--away") == 0 && str_to_i64(str_c(v), &o->away)) &&
+                 !(strcmp(argv[i], "--told") == 0 && str_to_i64(str_c(v), &o->told)))
             die("unknown option", argv[i]);
         i++;
     }
     if (!o->file || o->runs < 1 || o->runs > MAX_RUNS || o->events < 0 || o->events > MAX_EVENTS || o->away < 1 ||
         o->away > AWAY_MAX)
         die("usage: bench-disrupt [--catalog NAME] [--now TIME] [--runs 1..99] [--settings KEY=VALUE] "
-            "[--events 1..1000000 [--away 1..64]] FILE",
+            "[--events 1..1000000 [--away 1..64]] [--live thorough|compat [--told 1]] FILE",
             NULL);
 }
 
@@ -312,6 +319,43 @@ static void measure_passes(struct bench *b, int64_t runs)
     print(b, &t, runs, &v, &multi, &pass);
 }
 
+/* --- live passes ------------------------------------------------------------------------------------------------------ */
+
+static void measure_method(struct bench *b, const struct pass_options *o, int64_t runs)
+{
+    double took[MAX_RUNS];
+    struct pass p = {0};
+
+    for (int64_t i = 0; i < runs; i++) {
+        double start = micros_now();
+
+        p = *disrupt_pass(b->pass, b->s, o);
+        took[i] = micros_now() - start;
+        arena_reset(b->pass);
+    }
+    (void)printf("%s\"%s\":{\"micros\":%.0f,\"candidates\":%u,\"commands\":%u,\"remarks\":%u}", o->method ? "," : "",
+                 disrupt_method_name(o->method), median(took, runs), p.n_candidates, p.n_commands, p.n_remarks);
+}
+
+static void measure_live(struct bench *b, const struct options *o)
+{
+    uint64_t *told = arena_new_array(b->arena, uint64_t, BITS_WORDS(b->s->n_nodes));
+    int64_t *room = arena_new_array(b->arena, int64_t, b->s->n_pools);
+
+    memset(told, o->told ? 0xff : 0, BITS_WORDS(b->s->n_nodes) * sizeof(*told));
+    (void)printf("{\"nodes\":%u,\"pods\":%u,", b->s->n_nodes, b->s->n_pods);
+    for (unsigned m = 0; m < N_METHODS; m++)
+        measure_method(b,
+                       &(struct pass_options){
+                           .method = (enum disrupt_method)m,
+                           .compat = strcmp(o->live, "compat") == 0,
+                           .told = told,
+                           .static_room = room,
+                       },
+                       o->runs);
+    (void)printf("}\n");
+}
+
 int main(int argc, char **argv)
 {
     struct options o = {.catalog = "kwok", .now = "2026-01-15T12:00:00Z", .runs = 5, .away = 1};
@@ -322,7 +366,9 @@ int main(int argc, char **argv)
     b.objects = objects_new(b.syms);
     if (!load(&b, &o, &e))
         die(o.file, e.msg);
-    if (o.events)
+    if (o.live)
+        measure_live(&b, &o);
+    else if (o.events)
         measure_events(&b, o.events, o.away);
     else
         measure_passes(&b, o.runs);

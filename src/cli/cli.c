@@ -27,6 +27,8 @@ static const struct subcommand commands[] = {
     {"plan",
      "where would pending pods go, at what price, and which nodes could go; works on manifests, without a cluster",
      cli_plan},
+    {"simulate", "days of a cluster in seconds: what it would cost, how long pods would wait, and compared with what",
+     cli_simulate},
     {"controller", "the autoscaler: in a pod, or anywhere with a kubeconfig", cli_controller},
     {"demo", "a Kubernetes cluster with Karpenter on this machine, in memory, for kubectl and helm", cli_demo},
     {"version", "print the version", cli_version},

@@ -25,6 +25,7 @@ int cli_main(const struct cli_env *env, int argc, char **argv);
 int cli_controller(const struct cli_env *env, int argc, char **argv);
 int cli_demo(const struct cli_env *env, int argc, char **argv);
 int cli_plan(const struct cli_env *env, int argc, char **argv);
+int cli_simulate(const struct cli_env *env, int argc, char **argv);
 
 /* Prints "karpenter: …" on standard error; returns 1, the status for bad calls and bad input. */
 PRINTF(1, 2) int cli_fail(const char *fmt, ...);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "k8s/election.h"
 #include "model/sym.h"
 #include "net/loop.h"
 #include "obs/process.h"
@@ -133,18 +134,6 @@ static bool serve(struct controller_run *c, int64_t port, http_serve_fn fn, stru
     return *ret != NULL;
 }
 
-/* Host name and something that no other process has. */
-static str identity(struct controller_run *c)
-{
-    char host[256] = "karpenter";
-    uint64_t hi = world_random(c->world), lo = world_random(c->world);
-
-    (void)gethostname(host, sizeof(host) - 1);
-    return arena_printf(c->arena, "%s_%08x-%04x-4%03x-%04x-%012llx", host, (unsigned)(hi >> 32),
-                        (unsigned)(hi >> 16) & 0xffff, (unsigned)hi & 0xfff, ((unsigned)(lo >> 48) & 0x3fff) | 0x8000,
-                        (unsigned long long)(lo & 0xffffffffffff));
-}
-
 static const struct provider_source *find_provider(const struct cli_env *env, const char *name, struct err *e)
 {
     struct sb known = {0};
@@ -162,6 +151,7 @@ static const struct provider_source *find_provider(const struct cli_env *env, co
 static bool begin(struct controller_run *c, const struct cli_env *env, struct err *e)
 {
     const struct provider_source *p = find_provider(env, c->options.provider, e);
+    char host[256] = "karpenter";
 
     if (!p || !open_outputs(c, e))
         return false;
@@ -174,13 +164,14 @@ static bool begin(struct controller_run *c, const struct cli_env *env, struct er
                                  e);
     if (!c->config)
         return false;
+    (void)gethostname(host, sizeof(host) - 1);
     c->op = autoscaler_new(&(struct autoscaler_setup){.world = c->world,
                                                       .config = c->config,
                                                       .options = &c->options,
                                                       .syms = c->syms,
                                                       .log = c->log,
                                                       .cloud = p->make,
-                                                      .identity = identity(c),
+                                                      .identity = election_identity(c->arena, c->world, host),
                                                       .on_end = on_end,
                                                       .ctx = c},
                            e);

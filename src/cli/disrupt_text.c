@@ -3,11 +3,6 @@
 #include "base/arena.h"
 #include "base/vec.h"
 
-str node_title(const struct state_node *n)
-{
-    return n->node ? n->node->name : n->claim->name;
-}
-
 static int cmp_titles(const void *a, const void *b, void *ctx)
 {
     const struct state_node *nodes = ctx;
@@ -47,6 +42,7 @@ static const struct {
     [BLOCK_NO_CAPACITY_TYPE] = {"noCapacityType", "it has no label karpenter.sh/capacity-type"},
     [BLOCK_NO_ZONE] = {"noZone", "it has no label topology.kubernetes.io/zone"},
     [BLOCK_NEVER] = {"consolidateAfterNever", "its NodePool has consolidateAfter: Never"},
+    [BLOCK_BUFFERED] = {"bufferPods", "pods of a capacity buffer count on it"},
     [BLOCK_EMPTY] = {"empty", "it is empty: another method removes it"},
     [BLOCK_NOT_EMPTY] = {"notEmpty", "it is not empty"},
     [BLOCK_POLICY] = {"consolidationPolicy", "its NodePool gives up empty nodes only, and it is not empty"},
@@ -81,37 +77,4 @@ const char *blocker_sentence(enum blocker_kind k)
 str blocker_reason(const struct blocker *b)
 {
     return b->text.n ? b->text : str_c(blocker_sentence(b->kind));
-}
-
-/* --- commands ------------------------------------------------------------------------------------------------------- */
-
-const char *command_decision(const struct disrupt_command *c)
-{
-    return c->n_claims ? "replace" : "delete";
-}
-
-const char *consolidation_type(enum disrupt_method m)
-{
-    switch (m) {
-    case METHOD_EMPTINESS:
-        return "empty";
-    case METHOD_MULTI:
-        return "multi";
-    case METHOD_SINGLE:
-        return "single";
-    case METHOD_DRIFT:
-    case N_METHODS:
-        break;
-    }
-    return "";
-}
-
-void command_text(struct sb *out, const struct snapshot *s, const struct disrupt_command *c, const uint32_t *nodes)
-{
-    sb_printf(out, "%s: [", command_decision(c));
-    for (uint32_t i = 0; i < c->n_nodes; i++)
-        sb_printf(out, "%s" STR_FMT, i ? ", " : "", STR_ARG(node_title(&s->nodes[nodes[i]])));
-    sb_char(out, ']');
-    if (c->n_claims)
-        sb_printf(out, " -> [%u replacement%s]", c->n_claims, c->n_claims == 1 ? "" : "s");
 }

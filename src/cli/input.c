@@ -11,7 +11,7 @@
 
 #define DIR_DEPTH 16 /* of nested directories; links may go in circles */
 
-static bool read_file(struct decoder *d, const char *path, const struct input_watch *w, struct err *e)
+static bool read_file(const char *path, const struct input_taker *to, struct err *e)
 {
     AUTO(reader) struct reader *r = reader_open(path, e);
     const struct tree *t;
@@ -23,14 +23,8 @@ static bool read_file(struct decoder *d, const char *path, const struct input_wa
             return false;
         if (!t)
             return true;
-        if (!k8s_decode(d, t, e)) {
-            char msg[sizeof(e->msg)];
-
-            memcpy(msg, e->msg, sizeof(msg)); /* the decoder says line:column, the file is ours to say */
-            return err_set(e, e->kind, "%s:%.*s", reader_name(r), (int)sizeof(msg) - 1, msg);
-        }
-        if (w->tick)
-            w->tick(w->ctx);
+        if (!to->take(to->ctx, reader_name(r), t, e))
+            return false;
     }
 }
 
@@ -51,7 +45,7 @@ static bool has_manifest_name(const char *path)
     return str_ends(name, STR(".yaml")) || str_ends(name, STR(".yml")) || str_ends(name, STR(".json"));
 }
 
-static bool read_dir(struct decoder *d, const char *path, unsigned depth, const struct input_watch *w, struct err *e)
+static bool read_dir(const char *path, unsigned depth, const struct input_taker *to, struct err *e)
 {
     struct dirent **list = NULL;
     int n = scandir(path, &list, visible_manifest, alphasort);
@@ -67,9 +61,9 @@ static bool read_dir(struct decoder *d, const char *path, unsigned depth, const 
         if (ok && stat(sb_cstr(&name), &st) != 0)
             ok = err_set(e, ERR_IO, "%s: %s", sb_cstr(&name), strerror(errno));
         else if (ok && S_ISDIR(st.st_mode))
-            ok = read_dir(d, sb_cstr(&name), depth + 1, w, e);
+            ok = read_dir(sb_cstr(&name), depth + 1, to, e);
         else if (ok && has_manifest_name(sb_cstr(&name)))
-            ok = read_file(d, sb_cstr(&name), w, e);
+            ok = read_file(sb_cstr(&name), to, e);
         sb_fini(&name);
         free(list[i]);
     }
@@ -77,13 +71,40 @@ static bool read_dir(struct decoder *d, const char *path, unsigned depth, const 
     return ok;
 }
 
-bool input_read(struct decoder *d, const char *path, const struct input_watch *w, struct err *e)
+bool input_each(const char *path, const struct input_taker *to, struct err *e)
 {
     struct stat st;
 
     if (strcmp(path, "-") == 0)
-        return read_file(d, path, w, e);
+        return read_file(path, to, e);
     if (stat(path, &st) != 0)
         return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
-    return S_ISDIR(st.st_mode) ? read_dir(d, path, 0, w, e) : read_file(d, path, w, e);
+    return S_ISDIR(st.st_mode) ? read_dir(path, 0, to, e) : read_file(path, to, e);
+}
+
+struct decoding {
+    struct decoder *d;
+    const struct input_watch *w;
+};
+
+static bool decode_one(void *ctx, const char *file, const struct tree *t, struct err *e)
+{
+    const struct decoding *d = ctx;
+
+    if (!k8s_decode(d->d, t, e)) {
+        char msg[sizeof(e->msg)];
+
+        memcpy(msg, e->msg, sizeof(msg)); /* the decoder says line:column, the file is ours to say */
+        return err_set(e, e->kind, "%s:%.*s", file, (int)sizeof(msg) - 1, msg);
+    }
+    if (d->w->tick)
+        d->w->tick(d->w->ctx);
+    return true;
+}
+
+bool input_read(struct decoder *d, const char *path, const struct input_watch *w, struct err *e)
+{
+    struct decoding to = {d, w};
+
+    return input_each(path, &(struct input_taker){decode_one, &to}, e);
 }

@@ -111,7 +111,7 @@ static bool parse_method(const char *s, struct plan_args *a)
     if (strcmp(s, "all") == 0)
         return true;
     for (unsigned m = 0; m < N_METHODS; m++)
-        if (strcmp(s, disrupt_method_name((enum disrupt_method)m)) == 0)
+        if ((PLANNED_METHODS & 1u << m) && strcmp(s, disrupt_method_name((enum disrupt_method)m)) == 0)
             a->methods = 1u << m;
     return a->methods != 0;
 }

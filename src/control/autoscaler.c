@@ -4,11 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "control/cloud_metrics.h"
 #include "control/feed.h"
 #include "control/metrics.h"
+#include "control/overlays.h"
 #include "control/probes.h"
 #include "control/provision.h"
 #include "control/register.h"
+#include "control/scrape.h"
 #include "k8s/election.h"
 #include "net/fiber.h"
 
@@ -21,6 +24,7 @@ struct autoscaler {
     struct autoscaler_setup s;
     struct control c;
     struct metrics *metrics;
+    struct scrapes *scrapes;
     struct api *election_api;
     struct election *election;
     struct recorder *election_recorder; /* its events carry the identity as component */
@@ -183,13 +187,23 @@ static void on_listed(void *ctx)
     start(ctx);
 }
 
+static const struct nodeclass_ref *class_refs(struct arena *a, const struct cloud *cloud)
+{
+    struct nodeclass_ref *refs = arena_new_array(a, struct nodeclass_ref, cloud->n_classes);
+
+    for (uint32_t i = 0; i < cloud->n_classes; i++)
+        refs[i] = (struct nodeclass_ref){str_c(cloud->classes[i].group), str_c(cloud->classes[i].kind), {0}};
+    return refs;
+}
+
 static bool set_up(struct autoscaler *o, struct err *e)
 {
     const struct options *opt = o->s.options;
-    struct nodeclass_ref classes[8];
-    uint32_t n = 0;
+    AUTO(arena) struct arena *a = arena_new(0);
 
+    log_debug(o->s.log, "discovered karpenter version", LOG_STR("version", STR(KARPENTER_VERSION)));
     o->metrics = metrics_new();
+    o->scrapes = scrapes_new(o->s.world, o->metrics);
     o->c.api = api_new(o->s.world, o->s.config,
                        &(struct api_options){.user_agent = "karpenter/" KARPENTER_VERSION,
                                              .qps = (double)opt->kube_client_qps,
@@ -199,13 +213,14 @@ static bool set_up(struct autoscaler *o, struct err *e)
     o->c.cloud = o->s.cloud(&o->c, e);
     if (!o->c.cloud || !can_elect(o, e))
         return false;
+    if (opt->settings.node_overlays)
+        o->c.overlays = overlays_new(&o->c);
     o->c.metrics =
         control_metrics_new(o->metrics, &(struct control_metrics_options){o->c.cloud->node_labels, o->c.cloud->classes,
                                                                           o->c.cloud->n_classes});
-    for (; n < MIN(o->c.cloud->n_classes, ARRAY_LEN(classes)); n++)
-        classes[n] =
-            (struct nodeclass_ref){str_c(o->c.cloud->classes[n].group), str_c(o->c.cloud->classes[n].kind), {0}};
-    o->c.store = store_new(&(struct store_options){o->s.syms, classes, n, nomination_ms(opt)});
+    cloud_metrics_wrap(&o->c);
+    o->c.store = store_new(
+        &(struct store_options){o->s.syms, class_refs(a, o->c.cloud), o->c.cloud->n_classes, nomination_ms(opt)});
     struct metric *const synced[] = {o->c.metrics->cluster_state_synced, o->c.metrics->cluster_state_unsynced_time};
     metrics_collector(synced, ARRAY_LEN(synced), collect_synced, o);
     o->c.recorder = recorder_new(o->c.api, STR("karpenter"), o->s.log);
@@ -216,6 +231,8 @@ static bool set_up(struct autoscaler *o, struct err *e)
                                                 .classes = o->c.cloud->classes,
                                                 .n_classes = o->c.cloud->n_classes,
                                                 .owners = opt->settings.n_default_spreads != 0,
+                                                .buffers = opt->settings.capacity_buffers,
+                                                .overlays = opt->settings.node_overlays,
                                                 .ctx = o,
                                                 .on_error = on_feed_error,
                                                 .on_listed = on_listed});
@@ -264,6 +281,7 @@ void autoscaler_free(struct autoscaler *o)
 {
     if (!o)
         return;
+    scrapes_free(o->scrapes);
     election_free(o->election);
     recorder_free(o->election_recorder);
     api_free(o->election_api);
@@ -310,15 +328,11 @@ struct metrics *autoscaler_registry(struct autoscaler *o)
 void autoscaler_serve_metrics(void *self, struct exchange *x)
 {
     struct autoscaler *o = self;
-    struct sb text = {0};
 
-    if (!str_is(x->path, "/metrics")) {
+    if (str_is(x->path, "/metrics"))
+        scrapes_reply(o->scrapes, x);
+    else
         reply_all(x, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
-        return;
-    }
-    autoscaler_metrics(o, &text);
-    reply_all(x, 200, "text/plain; version=0.0.4; charset=utf-8", sb_view(&text));
-    sb_fini(&text);
 }
 
 struct probe_call {

@@ -1,92 +1,67 @@
 /* static.provisioning, static.deprovisioning: pools with spec.replicas have that many claims, whatever pods there are (lifecycle 5.6). Behind the feature gate
  * StaticCapacity.
  *
- * A claim that was made is in the store when the next one is counted, and a pool is worked on once at a time; so nothing has to be reserved ahead of a limit. */
-#include "control/claim_body.h"
+ * A claim that was made is in the store when the next one is counted. What is about to be made is reserved, because disruption makes claims of such pools as well. */
 #include "control/claim_int.h"
-#include "control/feed.h"
-#include "data/edit.h"
+#include "control/fan.h"
+#include "control/round.h"
 #include "model/evict.h"
 
 #define POLL_MS MINUTE_MS
 #define LIMITED_POLL_MS 30000
 #define UNSYNCED_POLL_MS 1000
+#define MAKE_WIDTH 1000 /* NodeClaims that are created side by side */
 
 /* ---- how many ---- */
 
-struct census {
-    uint32_t active, going;
-};
-
+/* Or is about to be replaced. */
 static bool is_going(struct claims *s, str name)
 {
     const struct kept *k = store_kept(s->c->store, OBJ_NODECLAIM, name);
     const struct nodeclaim *c = store_claim(s->c->store, name);
 
-    return !k || k->deleted_ms != INT64_MIN || (c && c->provider_id.n && store_is_marked(s->c->store, c->provider_id));
+    return !k || k->deleted_ms != INT64_MIN ||
+           (c && c->provider_id.n &&
+            (store_is_marked(s->c->store, c->provider_id) || store_is_pending(s->c->store, c->provider_id)));
 }
 
-static struct census count(struct claims *s, str pool)
-{
-    struct names n = store_claims_of_pool(s->c->store, pool);
-    struct census v = {0};
-
-    for (uint32_t i = 0; i < n.n; i++)
-        is_going(s, n.v[i]) ? v.going++ : v.active++;
-    return v;
-}
-
-int64_t static_decide(const struct nodepool *p, uint32_t active, uint32_t going, bool *ret_limited)
+int64_t static_limit(const struct nodepool *p)
 {
     const struct resq *limit = p->has_limits ? reslist_get(&p->limits, SYM(NODES)) : NULL;
-    int64_t wanted = sat_sub(p->replicas, active);
+
+    return limit ? limit->v / 1000 : INT64_MAX;
+}
+
+int64_t static_decide(const struct nodepool *p, struct pool_census v, bool *ret_limited)
+{
+    int64_t wanted = sat_sub(p->replicas, v.active);
 
     *ret_limited = false;
-    if (wanted <= 0 || !limit)
-        return wanted;
-    int64_t room = limit->v / 1000 - active - going;
+    if (wanted <= 0 || (int64_t)v.active + v.pending >= p->replicas)
+        return MIN(wanted, 0);
+    int64_t room = sat_sub(static_limit(p), (int64_t)v.active + v.pending + v.deleting);
     *ret_limited = room <= 0;
     return MAX(MIN(wanted, room), 0);
 }
 
 /* ---- more ---- */
 
-static str type_names(struct arena *a, const struct tree *body)
+struct making {
+    struct claims *s;
+    struct reconcile *r;
+    struct round_claim claim;
+    uint32_t n_failed;
+};
+
+static void make_one(void *ctx, uint32_t i UNUSED)
 {
-    const struct tree *reqs = tree_at(body, "spec", "requirements", NULL);
-    struct sb b = {0};
-
-    for (uint32_t i = 0; i < reqs->n; i++) {
-        const struct tree *vals = tree_get(&reqs->items[i], "values");
-
-        if (!vals || !str_is(tree_str(tree_get(&reqs->items[i], "key")), ITYPE_LABEL) ||
-            !str_is(tree_str(tree_get(&reqs->items[i], "operator")), "In"))
-            continue;
-        for (uint32_t k = 0; k < MIN(vals->n, 5u); k++)
-            sb_printf(&b, "%s" STR_FMT, k ? ", " : "", STR_ARG(tree_str(&vals->items[k])));
-        if (vals->n > 5)
-            sb_printf(&b, " and %u other(s)", vals->n - 5);
-    }
-    str s = sb_dup(&b, a);
-    sb_fini(&b);
-    return s;
-}
-
-static bool create(struct claims *s, struct reconcile *r, const struct tree *body)
-{
-    struct tree *made;
+    struct making *m = ctx;
     struct err e;
+    str name;
 
-    if (!api_create(s->c->api, r->arena, &api_nodeclaims, STR(""), body, &made, &e)) {
-        err_lead(&e, "creating nodeclaims");
-        reconcile_fail(r, &e);
-        return false;
-    }
-    feed_answer(s->c->feed, OBJ_NODECLAIM, made);
-    metric_inc(s->c->metrics->nodeclaims_created_total, 1, METRIC_VALS(STR("provisioned"), r->name, STR("false")));
-    log_info(r->log, "created nodeclaim", LOG_OBJ("NodeClaim", STR(""), obj_name(made)),
-             LOG_JSON("requests", STR("null")), LOG_STR("instance-types", type_names(r->arena, body)));
-    return true;
+    if (!round_create(m->s->c, m->r->arena, m->r->log, &m->claim, "provisioned", &name, &e) && m->n_failed++ == 0)
+        m->r->err = e;
+    store_release(m->s->c->store, m->claim.pool, 1);
 }
 
 static struct result provision(struct reconcile *r)
@@ -103,8 +78,10 @@ static struct result provision(struct reconcile *r)
     if (!store_synced(s->c->store) && !s->static_synced)
         return result_after_ms(UNSYNCED_POLL_MS);
     s->static_synced = true;
-    struct census v = count(s, r->name);
-    int64_t n = static_decide(p, v.active, v.going, &limited);
+    struct pool_census v = store_pool_census(s->c->store, r->name);
+    int64_t n = static_decide(p, v, &limited);
+    if (n > 0)
+        limited = (n = store_reserve(s->c->store, r->name, static_limit(p), n)) == 0;
     if (limited) {
         log_info(r->log, "nodepool node limit reached");
         return result_after_ms(LIMITED_POLL_MS);
@@ -113,11 +90,12 @@ static struct result provision(struct reconcile *r)
         return result_after_ms(POLL_MS);
     log_info(r->log, "provisioning nodeclaims to satisfy replica count", LOG_I64("current", v.active),
              LOG_I64("desired", p->replicas), LOG_I64("provision-count", n));
-    const struct tree *body = claim_body_static(r->arena, s->c->syms, p, d.obj);
-    for (int64_t i = 0; i < n; i++)
-        if (!create(s, r, body))
-            return result_error();
-    return result_after_ms(POLL_MS);
+    struct making m = {.s = s, .r = r, .claim = round_claim_static(r->arena, s->c->store, s->c->syms, p)};
+    fan_out(s->c->world, "create nodeclaim", (uint32_t)n, MAKE_WIDTH, make_one, &m);
+    if (m.n_failed == 0)
+        return result_after_ms(POLL_MS);
+    err_lead(&r->err, "creating nodeclaims");
+    return result_error();
 }
 
 /* ---- fewer ---- */
@@ -153,6 +131,8 @@ static struct victim judge(struct claims *s, str name)
     for (uint32_t i = 0; i < pods.n; i++) {
         const struct pod *p = &store_pods(s->c->store)[pods.v[i]];
 
+        if (pod_is_finished(p))
+            continue;
         v.cost += pod_eviction_cost(p);
         if (p->owner != OWNER_DAEMONSET || pod_is_undisruptable(p, now_ms))
             v.rank = MAX(v.rank, 2u);
@@ -190,8 +170,8 @@ static struct result deprovision(struct reconcile *r)
     const struct nodepool *p = store_pool(s->c->store, r->name);
     if (!p || !p->is_static)
         return RESULT_OK;
-    struct census v = count(s, r->name);
-    int64_t too_many = -static_decide(p, v.active, v.going, &limited);
+    struct pool_census v = store_pool_census(s->c->store, r->name);
+    int64_t too_many = -static_decide(p, v, &limited);
     if (too_many <= 0)
         return result_after_ms(POLL_MS);
     log_info(r->log, "deprovisioning nodeclaims to satisfy replica count", LOG_I64("current", v.active),
@@ -212,29 +192,35 @@ static struct result deprovision(struct reconcile *r)
 
 /* ---- when ---- */
 
-static void ask(struct claims *s, str pool)
+bool static_is_news(const struct store_event *ev)
 {
-    const struct nodepool *p = store_pool(s->c->store, pool);
+    const struct nodepool *was = ev->was, *is = ev->is;
 
-    if (!p || !p->is_static)
-        return;
-    queue_add(s->static_up, STR(""), pool);
-    queue_add(s->static_down, STR(""), pool);
+    if (!is || !ev->kept_was || ev->kept_was->generation != ev->kept_is->generation)
+        return is != NULL;
+    return is->ready == COND_TRUE && (!was || was->ready != COND_TRUE);
 }
 
 static void hear(void *ctx, const struct store_event *ev)
 {
     struct claims *s = ctx;
-    const struct nodeclaim *was = ev->was, *is = ev->is;
-    sym pool;
+    const struct nodeclaim *was = ev->was, *is = ev->is, *c = is ? is : was;
+    bool fewer = ev->kind == OBJ_NODECLAIM && (!is || (is->deleting && (!was || !was->deleting)));
+    bool more = ev->kind == OBJ_NODECLAIM && !was;
+    str pool = ev->name;
+    sym name;
 
-    if (ev->kind == OBJ_NODEPOOL)
-        ask(s, ev->name);
-    if (ev->kind != OBJ_NODECLAIM || (was && is && was->deleting == is->deleting))
+    if (ev->kind == OBJ_NODEPOOL ? !static_is_news(ev) : !fewer && !more)
         return;
-    const struct nodeclaim *c = is ? is : was;
-    if (c && lset_value(s->c->syms, c->labels, SYM(NP), &pool))
-        ask(s, sym_str(s->c->syms, pool));
+    if (ev->kind == OBJ_NODECLAIM)
+        pool = c && lset_value(s->c->syms, c->labels, SYM(NP), &name) ? sym_str(s->c->syms, name) : STR("");
+    const struct nodepool *p = store_pool(s->c->store, pool);
+    if (!p || !p->is_static)
+        return;
+    if (!more)
+        queue_add(s->static_up, STR(""), pool);
+    if (!fewer)
+        queue_add(s->static_down, STR(""), pool);
 }
 
 void claim_static_register(struct claims *s)

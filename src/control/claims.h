@@ -13,3 +13,6 @@ struct claims;
 struct claims *claims_new(struct control *c);
 void claims_free(struct claims *s);
 AUTO_DEFINE(claims)
+
+/* How many claims a pool with replicas may have; INT64_MAX: no limit. */
+int64_t static_limit(const struct nodepool *p);

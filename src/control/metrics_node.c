@@ -94,20 +94,19 @@ static void node_row(struct row *r, const struct node *n)
     row_list(r, &l);
 }
 
-static void collect_nodes(void *ctx, const struct metric *f, struct sb *out)
+static bool collect_node(void *ctx, const struct metric *f, uint32_t i, struct sb *out)
 {
     struct object_metrics *m = ctx;
     struct store *s = m->c->store;
-    struct names names = store_names(s, OBJ_NODE);
     struct row r = {.m = m, .f = f, .out = out};
 
-    for (uint32_t i = 0; i < names.n; i++) {
-        const struct node *n = store_node(s, names.v[i]);
-
-        if (n)
-            node_row(&r, n);
-        arena_reset(m->tmp);
-    }
+    if (i >= store_numbers(s, OBJ_NODE))
+        return false;
+    const struct node *n = store_node(s, store_name_at(s, OBJ_NODE, i));
+    if (n)
+        node_row(&r, n);
+    arena_reset(m->tmp);
+    return true;
 }
 
 /* Of all Nodes together. */
@@ -151,6 +150,6 @@ void node_metrics_register(struct object_metrics *m)
     struct metric *const cluster[] = {x->cluster_utilization_percent, x->cluster_state_node_count};
 
     assert(x->n_node_keys + 4 <= MAX_VALS);
-    metrics_collector(nodes, ARRAY_LEN(nodes), collect_nodes, m);
+    metrics_collector_by_one(nodes, ARRAY_LEN(nodes), collect_node, m);
     metrics_collector(cluster, ARRAY_LEN(cluster), collect_cluster, m);
 }

@@ -112,7 +112,7 @@ static str owner_path(struct object_metrics *m, const struct pod *p)
     static const char *const kinds[] = {
         [OWNER_DAEMONSET] = "apps/v1 daemonsets",     [OWNER_NODE] = "v1 nodes",
         [OWNER_STATEFULSET] = "apps/v1 statefulsets", [OWNER_REPLICASET] = "apps/v1 replicasets",
-        [OWNER_RC] = "v1 replicationcontrollers",
+        [OWNER_RC] = "v1 replicationcontrollers",     [OWNER_JOB] = "batch/v1 jobs",
     };
     const struct syms *t = m->c->syms;
     str version, plural;
@@ -179,21 +179,21 @@ static void emit_wait(struct object_metrics *m, const struct metric *f, const st
                     METRIC_VALS(p->name, sym_str(m->c->syms, p->ns)));
 }
 
-static void collect(void *ctx, const struct metric *f, struct sb *out)
+static bool collect(void *ctx, const struct metric *f, uint32_t i, struct sb *out)
 {
     struct object_metrics *m = ctx;
     const struct pod *pods = store_pods(m->c->store);
-    uint32_t n = store_pods_room(m->c->store);
 
-    for (uint32_t i = 0; i < n; i++) {
-        if (!pods[i].spec)
-            continue; /* a gap */
-        if (f == m->c->metrics->pods_state)
-            emit_state(m, f, &pods[i], out);
-        else
-            emit_wait(m, f, &pods[i], out);
-        arena_reset(m->tmp);
-    }
+    if (i >= store_pods_room(m->c->store))
+        return false;
+    if (!pods[i].spec || pods[i].of_buffer)
+        return true; /* a gap; not a pod */
+    if (f == m->c->metrics->pods_state)
+        emit_state(m, f, &pods[i], out);
+    else
+        emit_wait(m, f, &pods[i], out);
+    arena_reset(m->tmp);
+    return true;
 }
 
 void pod_metrics_register(struct object_metrics *m)
@@ -207,6 +207,6 @@ void pod_metrics_register(struct object_metrics *m)
                                        x->pods_provisioning_unstarted_time,
                                        x->pods_provisioning_scheduling_undecided_time};
 
-    metrics_collector(families, ARRAY_LEN(families), collect, m);
+    metrics_collector_by_one(families, ARRAY_LEN(families), collect, m);
     store_subscribe(m->c->store, on_event, m);
 }

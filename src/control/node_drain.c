@@ -34,6 +34,7 @@ struct drain drain_decide(struct arena *a, const struct syms *t, const struct po
     struct drain d = {
         .expiring = arena_new_array(a, struct drain_pod, on_node.n),
         .evict = arena_new_array(a, struct drain_pod, on_node.n),
+        .asked = arena_new_array(a, uint32_t, on_node.n),
     };
 
     for (uint32_t i = 0; i < on_node.n; i++) {
@@ -49,7 +50,10 @@ struct drain drain_decide(struct arena *a, const struct syms *t, const struct po
     for (uint32_t i = 0; i < on_node.n; i++) {
         const struct pod *p = &pods[on_node.v[i]];
 
-        if (pod_is_waiting_eviction(p, t, now_ms) && group_of(p) == first && pod_is_evictable(p, t, now_ms))
+        if (!pod_is_waiting_eviction(p, t, now_ms) || group_of(p) != first || !pod_is_active(p))
+            continue;
+        d.asked[d.n_asked++] = on_node.v[i];
+        if (pod_is_evictable(p, t, now_ms))
             d.evict[d.n_evict++] = copy(a, t, p);
     }
     return d;

@@ -17,6 +17,8 @@ struct drain {
     uint32_t n_expiring;
     struct drain_pod *evict; /* what can be evicted of the first group that is not empty */
     uint32_t n_evict;
+    uint32_t *asked; /* indexes of pods: those of that group whose annotation do-not-disrupt was asked */
+    uint32_t n_asked;
     uint32_t n_waiting; /* pods that are still to go; 0: drained */
 };
 

@@ -3,12 +3,44 @@
 #include <stdlib.h>
 
 #include "control/node_int.h"
+#include "data/edit.h"
 
 bool node_claim_open(struct control *c, struct arena *a, const struct tree *node, struct draft *ret)
 {
     struct names claims = store_claims_by_id(c->store, tree_str(tree_at(node, "spec", "providerID", NULL)));
 
     return claims.n == 1 && draft_open(ret, c, a, OBJ_NODECLAIM, claims.v[0]);
+}
+
+bool node_is_tainted_disrupted(const struct tree *node)
+{
+    return node_has_taint(node, STR(NODE_DISRUPTED_TAINT), STR("NoSchedule"));
+}
+
+void node_taint_disrupted(struct arena *a, struct tree *node)
+{
+    struct tree *taints = tree_sublist(a, tree_sub(a, node, "spec"), "taints");
+
+    if (node_is_tainted_disrupted(node))
+        return;
+    for (uint32_t i = taints->n; i-- > 0;)
+        if (str_is(tree_str(tree_get(&taints->items[i], "key")), NODE_DISRUPTED_TAINT))
+            tree_remove(taints, i);
+    struct tree *taint = tree_new_map(a);
+    tree_set_str(a, taint, "effect", STR("NoSchedule"));
+    tree_set_str(a, taint, "key", STR(NODE_DISRUPTED_TAINT));
+    tree_push(a, taints, *taint);
+}
+
+void node_untaint_disrupted(struct tree *node)
+{
+    struct tree *spec = tree_find(node, STR("spec")), *taints = spec ? tree_find(spec, STR("taints")) : NULL;
+
+    for (uint32_t i = taints ? taints->n : 0; i-- > 0;)
+        if (taint_tree_is(&taints->items[i], STR(NODE_DISRUPTED_TAINT), STR("NoSchedule")))
+            tree_remove(taints, i);
+    if (taints && taints->n == 0)
+        tree_drop(spec, STR("taints")); /* the patch says null */
 }
 
 struct event_object node_event_object(const struct tree *node)
@@ -70,5 +102,6 @@ void nodes_free(struct nodes *s)
     if (!s)
         return;
     evictions_free(s->evictions);
+    lru_fini(&s->waiting);
     free(s);
 }

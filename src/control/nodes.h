@@ -2,6 +2,7 @@
 #pragma once
 
 #include "control/control.h"
+#include "data/tree.h"
 
 struct nodes;
 
@@ -9,3 +10,8 @@ struct nodes;
 struct nodes *nodes_new(struct control *c);
 void nodes_free(struct nodes *s);
 AUTO_DEFINE(nodes)
+
+/* The taint karpenter.sh/disrupted:NoSchedule of a Node: nothing new is to be put there. */
+bool node_is_tainted_disrupted(const struct tree *node);
+void node_taint_disrupted(struct arena *a, struct tree *node);
+void node_untaint_disrupted(struct tree *node);

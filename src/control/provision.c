@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 #include "control/batch.h"
+#include "control/buffers.h"
 #include "control/fan.h"
-#include "control/feed.h"
 #include "control/metrics.h"
+#include "control/uuid.h"
 #include "model/duration.h"
 #include "model/evict.h"
 
@@ -15,13 +16,18 @@
 #define UNSYNCED_MS 100
 #define LAUNCH_WIDTH 1000 /* NodeClaims that are created side by side */
 #define NAMES_SHOWN 5
-#define FAILED_SCHEDULING_MS (5 * 60 * 1000)
 
 struct provisioner {
     struct control *c;
     struct queue *queue;
     struct batch batch;
     struct podbook *book;
+    struct buffers *buffers; /* NULL: their gate is closed */
+    /* The latest round and the moment it was planned at: where nothing has changed and nothing was made, it is still the answer. */
+    struct arena *arena;
+    struct round *round;
+    uint64_t planned_at; /* of store_changes() */
+    uint64_t catalog_version;
     /* When rounds are to be repeated, in order; one for each window that has closed. */
     VEC(int64_t) retries;
     struct timer retry;
@@ -81,52 +87,40 @@ static void on_window(void *ctx)
     queue_add(p->queue, STR(""), STR(""));
 }
 
-/* Whoever still waits triggers again. */
-static void on_retry(void *ctx)
+/* Any pod that waits, or Node that goes away; empty: none. */
+static str still_there(const struct provisioner *p)
 {
-    struct provisioner *p = ctx;
     struct pod_list waiting = store_pods_waiting(p->c->store);
 
-    p->retries.n--;
-    memmove(p->retries.v, p->retries.v + 1, p->retries.n * sizeof(*p->retries.v));
     if (waiting.n)
-        batch_trigger(&p->batch, store_pods(p->c->store)[waiting.v[0]].uid);
+        return store_pods(p->c->store)[waiting.v[0]].uid;
     struct names nodes = store_names(p->c->store, OBJ_NODE);
     for (uint32_t i = 0; i < nodes.n; i++) {
         const struct node *n = store_node(p->c->store, nodes.v[i]);
 
-        if (n && is_disrupted(n)) {
-            batch_trigger(&p->batch, n->uid);
-            break;
-        }
+        if (n && is_disrupted(n))
+            return n->uid;
+    }
+    return (str){0};
+}
+
+/* Whoever still waits triggers again. The round that comes of it is for all of them, whichever window they came in: it stands for the other repetitions too, or every window of the past
+ * would go on for as long as one pod waits. */
+static void on_retry(void *ctx)
+{
+    struct provisioner *p = ctx;
+    str id = still_there(p);
+
+    p->retries.n--;
+    memmove(p->retries.v, p->retries.v + 1, p->retries.n * sizeof(*p->retries.v));
+    if (id.n) {
+        p->retries.n = 0;
+        batch_trigger(&p->batch, id);
     }
     arm_retry(p);
 }
 
 /* ---- what a round says ---- */
-
-static void publish_pod(struct provisioner *p, const struct round_pod *pod, bool warning, const char *reason,
-                        str message, int64_t dedupe_ms, bool limited)
-{
-    recorder_publish(p->c->recorder, &(struct event){
-                                         .object = {&api_pods, pod->ns, pod->name, pod->uid, {0}},
-                                         .warning = warning,
-                                         .reason = reason,
-                                         .message = message,
-                                         .dedupe = &pod->uid,
-                                         .n_dedupe = 1,
-                                         .dedupe_ms = dedupe_ms,
-                                         .limited = limited,
-                                     });
-}
-
-static void publish_nominated(struct provisioner *p, struct arena *a, const struct round_pod *pod, str claim, str node)
-{
-    str message = arena_printf(a, "Pod should schedule on: %s" STR_FMT "%s%s" STR_FMT, claim.n ? "nodeclaim/" : "",
-                               STR_ARG(claim), claim.n && node.n ? ", " : "", node.n ? "node/" : "", STR_ARG(node));
-
-    publish_pod(p, pod, /* warning= */ false, "Nominated", message, /* dedupe_ms= */ 0, /* limited= */ true);
-}
 
 /* What the text of an error says in brackets at its end is said again as fields: " (NodePool=default)". */
 static uint32_t error_fields(str reason, struct log_field *f)
@@ -149,13 +143,17 @@ static uint32_t error_fields(str reason, struct log_field *f)
 static void say_refusals(struct provisioner *p, struct reconcile *r, const struct round *d)
 {
     int64_t now = world_now_ms(p->c->world);
-    uint32_t n_deferred = 0;
+    uint32_t n_deferred = 0, n_unreal = 0;
 
     for (uint32_t i = 0; i < d->n_refusals; i++) {
         const struct round_refusal *x = &d->refusals[i];
         struct log_field f[3] = {LOG_OBJ("Pod", x->pod.ns, x->pod.name)};
         uint32_t n = 1;
 
+        if (x->pod.buffer.n) {
+            n_unreal++;
+            continue;
+        }
         n_deferred += x->deferred;
         if (podbook_refused(p->book, x->pod.uid, now))
             metric_observe(p->c->metrics->pods_scheduling_decision_duration,
@@ -165,12 +163,10 @@ static void say_refusals(struct provisioner *p, struct reconcile *r, const struc
         n += error_fields(x->reason, &f[n]);
         f[n++] = LOG_STR("error", x->reason);
         log_write(r->log, LOG_ERROR, "could not schedule pod", NULL, f, n);
-        publish_pod(p, &x->pod, /* warning= */ true, "FailedScheduling",
-                    arena_printf(r->arena, "Failed to schedule pod, " STR_FMT, STR_ARG(x->reason)),
-                    FAILED_SCHEDULING_MS, /* limited= */ false);
+        round_say_refused(p->c, r->arena, x);
     }
     metric_set(p->c->metrics->scheduler_ignored_pods_count, d->n_ignored, NULL);
-    metric_set(p->c->metrics->scheduler_unschedulable_pods_count, d->n_refusals - d->n_ignored - n_deferred,
+    metric_set(p->c->metrics->scheduler_unschedulable_pods_count, d->n_refusals - d->n_ignored - n_deferred - n_unreal,
                METRIC_VALS(STR("provisioner")));
 }
 
@@ -179,7 +175,7 @@ static void note_placed(struct provisioner *p, const struct round_pod *pods, uin
     int64_t now = world_now_ms(p->c->world);
 
     for (uint32_t i = 0; i < n; i++)
-        if (!pods[i].bound && podbook_placed(p->book, pods[i].uid, healthy, now))
+        if (!pods[i].bound && !pods[i].buffer.n && podbook_placed(p->book, pods[i].uid, healthy, now))
             metric_observe(p->c->metrics->pods_scheduling_decision_duration,
                            (double)(now - podbook_get(p->book, pods[i].uid).acked_ms) / 1000, NULL, now);
 }
@@ -189,16 +185,22 @@ static void nominate(struct provisioner *p, struct reconcile *r, const struct ro
     for (uint32_t i = 0; i < d->n_nodes; i++) {
         const struct round_node *n = &d->nodes[i];
 
-        store_nominate(p->c->store, n->provider_id, world_now_ms(p->c->world));
         note_placed(p, n->pods, n->n_pods, n->healthy_pool);
-        for (uint32_t k = 0; k < n->n_pods; k++)
-            publish_nominated(p, r->arena, &n->pods[k], n->claim, n->node);
+        round_nominate(p->c, r->arena, n);
     }
+}
+
+static void say_excluded(struct reconcile *r, const struct round *d)
+{
+    for (uint32_t i = 0; i < d->n_exclusions; i++)
+        log_debug(r->log, "instance types were excluded because they would breach limits",
+                  LOG_OBJ("NodePool", STR(""), d->exclusions[i].pool), LOG_I64("excluded", d->exclusions[i].n_excluded),
+                  LOG_I64("total", d->exclusions[i].n_types));
 }
 
 static void say_found(struct reconcile *r, const struct round *d, int64_t took_us)
 {
-    uint32_t n_new = 0, n_unready = 0, n_waiting = 0, shown = 0;
+    uint32_t n_new = 0, n_waiting = 0, shown = 0;
     struct sb names = {0}, took = {0};
 
     for (uint32_t i = 0; i < d->n_claims; i++)
@@ -214,13 +216,10 @@ static void say_found(struct reconcile *r, const struct round *d, int64_t took_u
                  LOG_STR("duration", sb_view(&took)));
         log_info(r->log, "computed new nodeclaim(s) to fit pod(s)", LOG_I64("nodeclaims", d->n_claims),
                  LOG_I64("pods", n_new));
-        for (uint32_t i = 0; i < d->n_nodes; i++)
-            if (!d->nodes[i].ready) {
-                n_unready++;
-                n_waiting += d->nodes[i].n_pods;
-            }
+        for (uint32_t i = 0; i < d->n_nodes; i++) /* quirk: ready or not, all that exist and take pods count */
+            n_waiting += d->nodes[i].n_pods;
         if (n_waiting)
-            log_info(r->log, "computed unready node(s) will fit pod(s)", LOG_I64("nodes", n_unready),
+            log_info(r->log, "computed unready node(s) will fit pod(s)", LOG_I64("nodes", d->n_nodes),
                      LOG_I64("pods", n_waiting));
     }
     sb_fini(&names);
@@ -236,58 +235,24 @@ struct launch {
     uint32_t n_failed;
 };
 
-/* The pool as it is now: a round may have been planned before others took what its limits allow. */
-static bool within_limits(struct control *c, str pool, struct err *e)
-{
-    const struct nodepool *np = store_pool(c->store, pool);
-    struct reslist used = store_pool_usage(c->store, pool);
-    struct sb have = {0}, may = {0};
-    bool ok = true;
-
-    if (!np)
-        return err_set(e, ERR_NOT_FOUND, "nodepool \"" STR_FMT "\" not found", STR_ARG(pool));
-    for (uint32_t i = 0; ok && np->has_limits && i < np->limits.n; i++) {
-        const struct resq *q = &np->limits.q[i];
-
-        if (reslist_value(&used, q->name) <= q->v)
-            continue;
-        quantity_print(&have, q->name, reslist_value(&used, q->name), q->binary);
-        quantity_print(&may, q->name, q->v, q->binary);
-        ok = err_set(e, ERR_CAPACITY, STR_FMT " resource usage of " STR_FMT " exceeds limit of " STR_FMT,
-                     STR_ARG(sym_str(c->syms, q->name)), STR_ARG(sb_view(&have)), STR_ARG(sb_view(&may)));
-    }
-    sb_fini(&have);
-    sb_fini(&may);
-    return ok;
-}
-
 static void create_one(void *ctx, uint32_t i)
 {
     struct launch *l = ctx;
-    struct control *c = l->p->c;
     const struct round_claim *x = &l->round->claims[i];
-    struct arena *a = l->r->arena;
-    struct tree *made;
     struct err e;
     str name;
 
-    if (!within_limits(c, x->pool, &e) || !api_create(c->api, a, &api_nodeclaims, STR(""), x->body, &made, &e)) {
+    if (!round_create(l->p->c, l->r->arena, round_log(l->r->arena, l->r->log, x), x, "provisioned", &name, &e)) {
         if (l->n_failed++ == 0)
             l->r->err = e;
         return;
     }
-    name = tree_str(tree_at(made, "metadata", "name", NULL));
-    feed_answer(c->feed, OBJ_NODECLAIM, made);
-    metric_inc(c->metrics->nodeclaims_created_total, 1,
-               METRIC_VALS(STR("provisioned"), x->pool, x->min_values_relaxed ? STR("true") : STR("false")));
-    log_info(l->r->log, "created nodeclaim", LOG_OBJ("NodePool", STR(""), x->pool), LOG_OBJ("NodeClaim", STR(""), name),
-             LOG_JSON("requests", x->requests), LOG_STR("instance-types", x->types));
     for (uint32_t k = 0; k < x->n_pods; k++)
-        publish_nominated(l->p, a, &x->pods[k], name, STR(""));
+        round_say_nominated(l->p->c, l->r->arena, &x->pods[k], name, STR(""));
 }
 
 /* Whether any NodePool can be planned with; those that cannot yet are named. */
-static bool have_pools(struct provisioner *p, struct reconcile *r)
+static bool have_pools(struct provisioner *p, struct log *log)
 {
     struct names pools = store_names(p->c->store, OBJ_NODEPOOL);
     uint32_t n = 0;
@@ -301,36 +266,79 @@ static bool have_pools(struct provisioner *p, struct reconcile *r)
         if (np && np->ready == COND_TRUE)
             n++;
         else
-            log_error(r->log, "ignoring nodepool, not ready", NULL, LOG_OBJ("NodePool", STR(""), pools.v[i]));
+            log_error(log, "ignoring nodepool, not ready", NULL, LOG_OBJ("NodePool", STR(""), pools.v[i]));
     }
     if (n == 0)
-        log_info(r->log, "no dynamic nodepools found");
+        log_info(log, "no dynamic nodepools found");
     return n != 0;
+}
+
+/* Planning is over before anybody can look: what is left of the queue are the pods without a place, under the number of the round, until the next one. */
+static void count_round(struct control *c, struct arena *a, const struct round *d, int64_t took_us)
+{
+    const struct control_metrics *m = c->metrics;
+    str by = STR("provisioner");
+
+    metric_observe(m->scheduler_scheduling_duration, (double)took_us / 1e6, METRIC_VALS(by), world_now_ms(c->world));
+    metric_drop_where(m->scheduler_queue_depth, /* at= */ 0, by);
+    metric_set(m->scheduler_queue_depth, d->n_refusals - d->n_ignored, METRIC_VALS(by, uuid_new(a, c->world)));
+}
+
+/* Whether planning again would give the same: most rounds are those of pods that wait for room, over and over. Time alone changes nothing but which pods
+ * of a node on its way out may move. */
+static bool is_known(const struct provisioner *p)
+{
+    const struct cloud *cloud = p->c->cloud;
+
+    return p->round && p->round->n_claims == 0 && p->round->n_moving == 0 && !p->buffers &&
+           p->planned_at == store_changes(p->c->store) && p->catalog_version == cloud->catalog(cloud->self)->version;
+}
+
+static void say_computing(struct log *log, uint32_t n_pending, uint32_t n_moving)
+{
+    log_debug(log, "computing scheduling decision for provisionable pod(s)", LOG_I64("pending-pods", n_pending),
+              LOG_I64("deleting-pods", n_moving));
+}
+
+/* NULL: there is nobody to plan for. */
+static struct round *plan_anew(struct provisioner *p, struct log *log)
+{
+    struct control *c = p->c;
+    AUTO(arena) struct arena *pass = arena_new(0);
+    struct snapshot *s =
+        store_snapshot(c->store, &c->options->settings, c->cloud->catalog(c->cloud->self), world_now_ms(c->world));
+
+    p->round = NULL;
+    p->planned_at = store_changes(c->store);
+    p->catalog_version = s->catalog->version;
+    if (s->n_pending + s->n_refused == 0)
+        return NULL;
+    arena_reset(p->arena);
+    say_computing(log, s->n_pending - s->n_moving, s->n_moving);
+    return have_pools(p, log) ? round_of(p->arena, c->store, s, plan_make(pass, s), world_random(c->world)) : NULL;
 }
 
 static struct round *plan_round(struct provisioner *p, struct reconcile *r)
 {
     struct control *c = p->c;
     int64_t began = world_mono_us(c->world), took;
-    AUTO(arena) struct arena *pass = arena_new(0);
-    struct snapshot *s =
-        store_snapshot(c->store, &c->options->settings, c->cloud->catalog(c->cloud->self), world_now_ms(c->world));
-    struct round *d;
 
-    if (s->n_pending + s->n_refused == 0)
+    if (is_known(p)) {
+        say_computing(r->log, p->round->n_pending, p->round->n_moving);
+        if (!have_pools(p, r->log))
+            return NULL;
+    } else {
+        p->round = plan_anew(p, r->log);
+    }
+    if (!p->round)
         return NULL;
-    log_debug(r->log, "computing scheduling decision for provisionable pod(s)",
-              LOG_I64("pending-pods", s->n_pending - s->n_moving), LOG_I64("deleting-pods", s->n_moving));
-    if (!have_pools(p, r))
-        return NULL;
-    d = round_of(r->arena, c->store, s, plan_make(pass, s), world_random(c->world));
     took = world_mono_us(c->world) - began;
-    metric_observe(c->metrics->scheduler_scheduling_duration, (double)took / 1e6, METRIC_VALS(STR("provisioner")),
-                   world_now_ms(c->world));
-    say_refusals(p, r, d);
-    nominate(p, r, d);
-    say_found(r, d, took);
-    return d;
+    count_round(c, r->arena, p->round, took);
+    say_excluded(r, p->round);
+    say_refusals(p, r, p->round);
+    nominate(p, r, p->round);
+    say_found(r, p->round, took);
+    return p->round;
 }
 
 static struct result provision(struct reconcile *r)
@@ -340,8 +348,12 @@ static struct result provision(struct reconcile *r)
 
     if (!store_synced(p->c->store))
         return result_after_ms(UNSYNCED_MS);
+    if (p->buffers)
+        buffers_prepare(p->buffers, r);
     l.round = plan_round(p, r);
     if (l.round) {
+        if (p->buffers)
+            buffers_report(p->buffers, r, l.round);
         for (uint32_t i = 0; i < l.round->n_claims; i++)
             note_placed(p, l.round->claims[i].pods, l.round->claims[i].n_pods, l.round->claims[i].healthy_pool);
         fan_out(p->c->world, "create nodeclaim", l.round->n_claims, LAUNCH_WIDTH, create_one, &l);
@@ -353,18 +365,26 @@ static struct result provision(struct reconcile *r)
     return result_error();
 }
 
+static void on_buffer(void *ctx, str id)
+{
+    provisioner_trigger(ctx, id);
+}
+
 struct provisioner *provision_register(struct control *c)
 {
     struct provisioner *p = xcalloc(1, sizeof(*p));
 
     p->c = c;
     p->book = podbook_new();
+    p->arena = arena_new(0);
     p->retry = (struct timer){.fn = on_retry, .ctx = p};
     batch_init(&p->batch, c->world, c->options->batch_idle_ms, c->options->batch_max_ms, on_window, p);
     p->queue = manager_add(
         c->manager, &(struct controller_spec){
                         .name = "provisioner", .workers = 1, .limit = limiter_default, .fn = provision, .ctx = p});
     store_subscribe(c->store, on_event, p);
+    if (c->options->settings.capacity_buffers)
+        p->buffers = buffers_new(c, on_buffer, p);
     return p;
 }
 
@@ -372,9 +392,11 @@ void provisioner_free(struct provisioner *p)
 {
     if (!p)
         return;
+    buffers_free(p->buffers);
     timer_stop(p->c->world, &p->retry);
     batch_fini(&p->batch);
     podbook_free(p->book);
+    arena_free(p->arena);
     vec_fini(&p->retries);
     free(p);
 }

@@ -16,7 +16,7 @@
 #define MAX_TRIES 12
 #define RETRY_US (10ll * 1000000)
 #define DEDUPE_MS (2ll * 60 * 1000)
-#define DEDUPE_MAX 16384u
+#define DEDUPE_MAX 131072u /* some for each Node and NodeClaim of a large cluster */
 #define SHARED_QPS 5
 #define SHARED_BURST 10
 
@@ -234,6 +234,26 @@ static void send_all(void *arg)
 
 /* ---- publishing ---- */
 
+static void print_key(struct sb *key, const char *reason, const str *dedupe, uint32_t n)
+{
+    for (const char *c = reason; *c; c++)
+        sb_char(key, *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c);
+    for (uint32_t i = 0; i < n; i++) {
+        sb_char(key, '-');
+        sb_str(key, dedupe[i]);
+    }
+}
+
+bool recorder_knows(struct recorder *r, const char *reason, const str *dedupe, uint32_t n_dedupe)
+{
+    struct sb key = {0};
+
+    print_key(&key, reason, dedupe, n_dedupe);
+    const struct published *p = lru_get(&r->published, sb_view(&key));
+    sb_fini(&key);
+    return p && p->until_us > world_mono_us(r->w);
+}
+
 /* Whether this is the first in a while with its key. */
 static bool is_news(struct recorder *r, const struct event *ev)
 {
@@ -244,12 +264,7 @@ static bool is_news(struct recorder *r, const struct event *ev)
 
     if (ev->n_dedupe == 0)
         return true;
-    for (const char *c = ev->reason; *c; c++)
-        sb_char(&key, *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c);
-    for (uint32_t i = 0; i < ev->n_dedupe; i++) {
-        sb_char(&key, '-');
-        sb_str(&key, ev->dedupe[i]);
-    }
+    print_key(&key, ev->reason, ev->dedupe, ev->n_dedupe);
     while ((old = lru_oldest(&r->published)) && old->until_us <= now_us)
         lru_drop(&r->published, old);
     p = lru_get(&r->published, sb_view(&key));

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 
 #include "control/claims.h"
+#include "control/disruption.h"
 #include "control/metrics_objects.h"
 #include "control/nodes.h"
+#include "control/overlays.h"
 #include "control/provision.h"
 #include "control/status_metrics.h"
 
@@ -13,6 +15,7 @@ struct controllers {
     struct claims *claims;
     struct nodes *nodes;
     struct provisioner *provisioner;
+    struct disruptor *disruptor;
     struct object_metrics *objects; /* these two: NULL when nobody wants to see single objects */
     struct status_watch *conditions;
 };
@@ -21,9 +24,13 @@ struct controllers *controllers_register(struct control *c)
 {
     struct controllers *s = xcalloc(1, sizeof(*s));
 
+    if (c->overlays)
+        overlays_register(
+            c->overlays); /* first: whoever plans hears of a change when the catalogue is out of date already */
     s->claims = claims_new(c);
     s->nodes = nodes_new(c);
     s->provisioner = provision_register(c);
+    s->disruptor = disruptor_new(c);
     if (!c->options->disable_cluster_state_observability) {
         s->objects = object_metrics_new(c, provisioner_book(s->provisioner));
         s->conditions = status_watch_new(c);
@@ -37,6 +44,7 @@ void controllers_free(struct controllers *s)
         return;
     status_watch_free(s->conditions);
     object_metrics_free(s->objects);
+    disruptor_free(s->disruptor);
     provisioner_free(s->provisioner);
     nodes_free(s->nodes);
     claims_free(s->claims);

@@ -1,6 +1,7 @@
 /* A plan as a list of things to do. */
+#include "control/round.h"
+
 #include "control/claim_body.h"
-#include "control/provision.h"
 #include "data/json_own.h"
 
 #define NAMES_SHOWN 5
@@ -10,10 +11,11 @@ static struct round_pod pod_of(struct arena *a, const struct snapshot *s, uint32
     const struct pod *p = &s->pods[ix];
 
     return (struct round_pod){arena_strdup(a, sym_str(s->syms, p->ns)), arena_strdup(a, p->name),
-                              arena_strdup(a, p->uid), sym_some(p->node)};
+                              arena_strdup(a, p->uid), sym_some(p->node),
+                              p->of_buffer ? arena_strdup(a, sym_str(s->syms, p->owner_name)) : (str){0}};
 }
 
-static struct round_pod *pods_of(struct arena *a, const struct snapshot *s, const uint32_t *ix, uint32_t n)
+struct round_pod *round_pods(struct arena *a, const struct snapshot *s, const uint32_t *ix, uint32_t n)
 {
     struct round_pod *v = arena_new_array(a, struct round_pod, n);
 
@@ -50,46 +52,67 @@ static str types_shown(struct arena *a, const struct tree *body)
     return text;
 }
 
-static void add_claim(struct arena *a, const struct store *st, const struct snapshot *s, const struct plan_claim *c,
-                      uint64_t random, struct round_claim *ret)
+static struct tree *pool_object(struct arena *a, const struct store *st, str pool)
 {
-    str pool = s->pools[c->pool].name;
     const struct kept *kept = store_kept(st, OBJ_NODEPOOL, pool);
-    struct sb b = {0};
 
     assert(kept); /* the snapshot is the store's */
-    *ret = (struct round_claim){
-        .pool = arena_strdup(a, pool),
-        .body = claim_body(a, s, c, json_read_own(a, arena_strdup(a, kept->text)), random),
-        .min_values_relaxed = c->min_values_relaxed,
-        .healthy_pool = pool_is_healthy(st, pool),
-        .pods = pods_of(a, s, c->pods, c->n_pods),
-        .n_pods = c->n_pods,
-    };
-    reslist_print_json(&b, s->syms, &c->requests);
-    ret->requests = sb_dup(&b, a);
-    sb_fini(&b);
-    ret->types = types_shown(a, ret->body);
+    return json_read_own(a, arena_strdup(a, kept->text));
 }
 
-static void add_node(struct arena *a, const struct store *st, const struct snapshot *s, const struct plan_node *n,
-                     struct round_node *ret)
+struct round_claim round_claim_of(struct arena *a, const struct store *st, const struct snapshot *s,
+                                  const struct plan_claim *c, uint64_t random)
+{
+    str pool = s->pools[c->pool].name;
+    struct sb b = {0};
+    struct round_claim ret = {
+        .pool = arena_strdup(a, pool),
+        .body = claim_body(a, s, c, pool_object(a, st, pool), random),
+        .min_values_relaxed = c->min_values_relaxed,
+        .healthy_pool = pool_is_healthy(st, pool),
+        .pods = round_pods(a, s, c->pods, c->n_pods),
+        .n_pods = c->n_pods,
+    };
+
+    reslist_print_json(&b, s->syms, &c->requests);
+    ret.requests = sb_dup(&b, a);
+    sb_fini(&b);
+    ret.types = types_shown(a, ret.body);
+    return ret;
+}
+
+struct round_claim round_claim_static(struct arena *a, const struct store *st, const struct syms *t,
+                                      const struct nodepool *p)
+{
+    struct round_claim ret = {
+        .pool = arena_strdup(a, p->name),
+        .body = claim_body_static(a, t, p, pool_object(a, st, p->name)),
+        .requests = STR("null"),
+        .healthy_pool = pool_is_healthy(st, p->name),
+    };
+
+    ret.types = types_shown(a, ret.body);
+    return ret;
+}
+
+struct round_node round_node_of(struct arena *a, const struct store *st, const struct snapshot *s,
+                                const struct plan_node *n)
 {
     const struct state_node *m = &s->nodes[n->node];
     str pool = sym_str(s->syms, m->pool);
-
-    *ret = (struct round_node){
+    struct round_node ret = {
         .node = m->node ? arena_strdup(a, m->node->name) : (str){0},
         .claim = m->claim ? arena_strdup(a, m->claim->name) : (str){0},
         .provider_id = arena_strdup(a, m->node ? m->node->provider_id : m->claim->provider_id),
         .pool = arena_strdup(a, pool),
-        .ready = m->initialized,
         .healthy_pool = pool_is_healthy(st, pool),
-        .pods = pods_of(a, s, n->pods, n->n_pods),
+        .pods = round_pods(a, s, n->pods, n->n_pods),
         .n_pods = n->n_pods,
     };
-    if (ret->provider_id.n == 0)
-        ret->provider_id = ret->node;
+
+    if (ret.provider_id.n == 0)
+        ret.provider_id = ret.node;
+    return ret;
 }
 
 /* Pods of one workload fail alike, and share the text. */
@@ -113,10 +136,17 @@ struct round *round_of(struct arena *a, const struct store *st, const struct sna
     r->n_ignored = s->n_refused;
     r->claims = arena_new_array(a, struct round_claim, p->n_claims);
     for (; r->n_claims < p->n_claims; r->n_claims++)
-        add_claim(a, st, s, &p->claims[r->n_claims], random + r->n_claims, &r->claims[r->n_claims]);
+        r->claims[r->n_claims] = round_claim_of(a, st, s, &p->claims[r->n_claims], random + r->n_claims);
     r->nodes = arena_new_array(a, struct round_node, p->n_nodes);
     for (; r->n_nodes < p->n_nodes; r->n_nodes++)
-        add_node(a, st, s, &p->nodes[r->n_nodes], &r->nodes[r->n_nodes]);
+        r->nodes[r->n_nodes] = round_node_of(a, st, s, &p->nodes[r->n_nodes]);
+    r->exclusions = arena_new_array(a, struct round_exclusion, p->n_exclusions);
+    for (; r->n_exclusions < p->n_exclusions; r->n_exclusions++)
+        r->exclusions[r->n_exclusions] = (struct round_exclusion){
+            arena_strdup(a, sym_str(s->syms, s->pools[p->exclusions[r->n_exclusions].pool].name_sym)),
+            p->exclusions[r->n_exclusions].n_excluded,
+            p->exclusions[r->n_exclusions].n_types,
+        };
     r->refusals = arena_new_array(a, struct round_refusal, s->n_refused + p->n_failures);
     for (uint32_t i = 0; i < s->n_refused; i++)
         r->refusals[r->n_refusals++] = (struct round_refusal){

@@ -23,7 +23,8 @@ struct watched {
 
 struct status_watch {
     struct control *c;
-    struct watched kinds[3];
+    struct watched kinds[4];
+    uint32_t n;
     struct arena *tmp;
 };
 
@@ -93,9 +94,20 @@ static const char *type_of(struct arena *a, const struct tree *cond)
     return arena_printf(a, STR_FMT "%c", STR_ARG(tree_str(tree_get(cond, "type"))), 0).p;
 }
 
+/* As people know it: buffers are kept as "namespace/name". */
+static str name_of(const struct watched *w, const struct kept *k, str *ret_ns)
+{
+    str name = k->name;
+
+    *ret_ns = STR("");
+    if (w->kind == OBJ_BUFFER)
+        (void)str_cut(k->name, '/', ret_ns, &name);
+    return name;
+}
+
 static lset_id labels_of(const struct watched *w, const void *decoded)
 {
-    if (!decoded || w->kind == OBJ_NODEPOOL)
+    if (!decoded || w->own->n_extra == 0)
         return (lset_id){0};
     return w->kind == OBJ_NODE ? ((const struct node *)decoded)->labels : ((const struct nodeclaim *)decoded)->labels;
 }
@@ -128,10 +140,12 @@ static void tell_transition(const struct watched *w, const struct kept *k, const
         a, "Status condition transitioned, Type: %s, Status: " STR_FMT " -> " STR_FMT ", Reason: " STR_FMT "%s" STR_FMT,
         type, STR_ARG(old.status), STR_ARG(now.status), STR_ARG(now.reason), now.message.n ? ", Message: " : "",
         STR_ARG(now.message));
+    str ns, name = name_of(w, k, &ns);
 
-    recorder_publish(w->s->c->recorder, &(struct event){.object = {.kind = w->api, .name = k->name, .uid = k->uid},
-                                                        .reason = type,
-                                                        .message = message});
+    recorder_publish(w->s->c->recorder,
+                     &(struct event){.object = {.kind = w->api, .ns = ns, .name = name, .uid = k->uid},
+                                     .reason = type,
+                                     .message = message});
 }
 
 static void count_transition(const struct watched *w, lset_id labels, const char *type, struct cond now)
@@ -217,7 +231,7 @@ static void compare_finalizers(const struct watched *w, const struct store_event
                           .reason = "Finalized",
                           .message = arena_printf(a, "Finalized " STR_FMT, STR_ARG(name))};
         if (!gone) {
-            e.object.name = ev->kept_is->name;
+            e.object.name = name_of(w, ev->kept_is, &e.object.ns);
             e.object.uid = ev->kept_is->uid;
         }
         recorder_publish(w->s->c->recorder, &e);
@@ -244,7 +258,7 @@ static void on_event(void *ctx, const struct store_event *ev)
 {
     struct status_watch *s = ctx;
 
-    for (size_t i = 0; i < ARRAY_LEN(s->kinds); i++) {
+    for (uint32_t i = 0; i < s->n; i++) {
         const struct watched *w = &s->kinds[i];
 
         if (w->kind != ev->kind)
@@ -275,11 +289,12 @@ static void emit_conditions(const struct watched *w, const struct metric *f, con
     const struct tree *list = read_list(a, conditions_text(k->text));
     struct tree obj = object_of(a, list);
     bool ages = f == w->own->current_status || (w->any && f == w->any->current_status);
-    lset_id labels = any || w->kind == OBJ_NODEPOOL ? (lset_id){0} : labels_of(w, decoded_of(w, k->name));
+    lset_id labels = any || w->own->n_extra == 0 ? (lset_id){0} : labels_of(w, decoded_of(w, k->name));
+    str ns, name = name_of(w, k, &ns);
 
     for (uint32_t i = 0; list && i < list->n; i++) {
         struct cond c = cond_get(&obj, type_of(a, &list->items[i]));
-        str vals[MAX_EXTRA + 8] = {STR(""), k->name, tree_str(tree_get(&list->items[i], "type")), c.status, c.reason};
+        str vals[MAX_EXTRA + 8] = {ns, name, tree_str(tree_get(&list->items[i], "type")), c.status, c.reason};
 
         if (any)
             (void)put_any(w, vals, 5);
@@ -295,46 +310,52 @@ static void emit_conditions(const struct watched *w, const struct metric *f, con
 static void emit_termination(const struct watched *w, const struct metric *f, const struct kept *k, bool any,
                              struct sb *out)
 {
-    str vals[MAX_EXTRA + 8] = {STR(""), k->name};
+    str ns, name = name_of(w, k, &ns), vals[MAX_EXTRA + 8] = {ns, name};
 
     if (k->deleted_ms == INT64_MIN)
         return;
     if (any)
         (void)put_any(w, vals, 2);
     else
-        (void)put_extra(w, w->kind == OBJ_NODEPOOL ? (lset_id){0} : labels_of(w, decoded_of(w, k->name)), vals, 2);
+        (void)put_extra(w, w->own->n_extra == 0 ? (lset_id){0} : labels_of(w, decoded_of(w, k->name)), vals, 2);
     metric_emit(out, f, (double)(world_now_ms(w->s->c->world) - k->deleted_ms) / 1e3, vals);
 }
 
-static void collect_kind(const struct watched *w, const struct metric *f, bool any, struct sb *out)
+static bool collect_one(const struct watched *w, const struct metric *f, bool any, uint32_t i, struct sb *out)
 {
     const struct status_metrics *m = any ? w->any : w->own;
     struct store *s = w->s->c->store;
-    struct names names = store_names(s, w->kind);
 
-    for (uint32_t i = 0; i < names.n; i++) {
-        const struct kept *k = store_kept(s, w->kind, names.v[i]);
-
-        if (f == m->termination_current)
-            emit_termination(w, f, k, any, out);
-        else
-            emit_conditions(w, f, k, any, out);
-        arena_reset(w->s->tmp);
-    }
+    if (i >= store_numbers(s, w->kind))
+        return false;
+    const struct kept *k = store_kept(s, w->kind, store_name_at(s, w->kind, i));
+    if (!k)
+        return true; /* a gap */
+    if (f == m->termination_current)
+        emit_termination(w, f, k, any, out);
+    else
+        emit_conditions(w, f, k, any, out);
+    arena_reset(w->s->tmp);
+    return true;
 }
 
-static void collect(void *ctx, const struct metric *f, struct sb *out)
+static bool collect(void *ctx, const struct metric *f, uint32_t i, struct sb *out)
 {
-    collect_kind(ctx, f, /* any= */ false, out);
+    return collect_one(ctx, f, /* any= */ false, i, out);
 }
 
-static void collect_any(void *ctx, const struct metric *f, struct sb *out)
+/* The number says of which kind the object is, too: kinds take turns, so that it does not change when one has more of them. */
+static bool collect_any(void *ctx, const struct metric *f, uint32_t i, struct sb *out)
 {
     struct status_watch *s = ctx;
+    const uint32_t n = s->n;
+    bool more = false;
 
-    for (size_t i = 0; i < ARRAY_LEN(s->kinds); i++)
-        if (s->kinds[i].any)
-            collect_kind(&s->kinds[i], f, /* any= */ true, out);
+    for (uint32_t k = 0; k < n; k++)
+        more = more || (s->kinds[k].any && i / n < store_numbers(s->c->store, s->kinds[k].kind));
+    if (s->kinds[i % n].any)
+        (void)collect_one(&s->kinds[i % n], f, /* any= */ true, i / n, out);
+    return more;
 }
 
 /* ---- set-up ---- */
@@ -356,8 +377,8 @@ static void watch_kind(struct status_watch *s, struct watched *w, bool with_labe
     if (initialized)
         w->extra[n++] = SYM(INITIALIZED);
     assert(n == w->own->n_extra);
-    metrics_collector((struct metric *const[]){w->own->count, w->own->current_status, w->own->termination_current}, 3,
-                      collect, w);
+    metrics_collector_by_one(
+        (struct metric *const[]){w->own->count, w->own->current_status, w->own->termination_current}, 3, collect, w);
 }
 
 struct status_watch *status_watch_new(struct control *c)
@@ -378,13 +399,20 @@ struct status_watch *status_watch_new(struct control *c)
                    .set = &conds_nodepool,
                    .own = &m->nodepool_status,
                    .any = &m->any_status},
-                  {.kind = OBJ_NODE, .api = &api_nodes, .own = &m->node_status}},
+                  {.kind = OBJ_NODE, .api = &api_nodes, .own = &m->node_status},
+                  {.kind = OBJ_BUFFER,
+                   .api = &api_capacitybuffers,
+                   .own = &m->capacitybuffer_status,
+                   .any = &m->any_status}},
+        .n = c->options->settings.capacity_buffers ? 4 : 3,
     };
     assert(c->cloud->n_classes + 2 <= MAX_EXTRA);
     watch_kind(s, &s->kinds[0], /* with_labels= */ true, /* initialized= */ false);
     watch_kind(s, &s->kinds[1], /* with_labels= */ false, /* initialized= */ false);
     watch_kind(s, &s->kinds[2], /* with_labels= */ true, /* initialized= */ true);
-    metrics_collector(
+    if (s->n == 4)
+        watch_kind(s, &s->kinds[3], /* with_labels= */ false, /* initialized= */ false);
+    metrics_collector_by_one(
         (struct metric *const[]){m->any_status.count, m->any_status.current_status, m->any_status.termination_current},
         3, collect_any, s);
     store_subscribe(c->store, on_event, s);

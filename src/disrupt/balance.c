@@ -78,11 +78,10 @@ static bool is_balanced(const struct candidates *c, const struct candidate *x)
     return c->s->pools[x->pool].policy == CONSOLIDATE_BALANCED;
 }
 
-/* Its part of the savings is its part of the price. */
-static bool pool_approves(const struct balance *b, uint32_t pool, struct candidate *const *v, uint32_t n,
-                          double savings)
+struct weight balance_weigh(const struct balance *b, uint32_t pool, struct candidate *const *v, uint32_t n,
+                            double savings)
 {
-    double price = 0, total = 0, disruption = 0;
+    double price = 0, total = 0, disruption = 0, cost = b->cost[pool], all = b->disruption[pool];
     bool several = false;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -95,14 +94,27 @@ static bool pool_approves(const struct balance *b, uint32_t pool, struct candida
     }
     if (several && total > 0)
         savings *= price / total;
-    return balance_score(savings, disruption, b->cost[pool], b->disruption[pool]) >= BALANCE_THRESHOLD;
+    return (struct weight){
+        .savings = savings,
+        .disruption = disruption,
+        .saved = cost > 0 ? savings / cost : 0,
+        .disrupted = all > 0 ? disruption / all : 0,
+        .score = balance_score(savings, disruption, cost, all),
+    };
+}
+
+str balance_text(struct arena *a, const struct weight *w)
+{
+    return arena_printf(a, "score %.2f %s threshold %.2f (k: 2, savings %.1f%%, disruption %.1f%%)", w->score,
+                        w->score >= BALANCE_THRESHOLD ? ">=" : "<", BALANCE_THRESHOLD, 100 * w->saved,
+                        100 * w->disrupted);
 }
 
 bool balance_approves(const struct balance *b, const struct candidates *c, struct candidate *const *v, uint32_t n,
                       double savings)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (is_balanced(c, v[i]) && !pool_approves(b, v[i]->pool, v, n, savings))
+        if (is_balanced(c, v[i]) && !(balance_weigh(b, v[i]->pool, v, n, savings).score >= BALANCE_THRESHOLD))
             return false;
     return n > 0;
 }

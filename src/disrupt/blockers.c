@@ -182,6 +182,12 @@ static void say_static(struct words *w)
     w->b.text = SAY(w, "NodePool \"" STR_FMT "\" has replicas", STR_ARG(pool_name(w)));
 }
 
+static void say_buffered(struct words *w)
+{
+    w->b.object = SAY(w, "Node " STR_FMT, STR_ARG(w->n->name));
+    w->b.text = SAY(w, "Node \"" STR_FMT "\" has buffer pods", STR_ARG(node_title(w->n)));
+}
+
 static void say_unsettled(struct words *w)
 {
     int64_t due_ms = nodeclaim_settled_ms(&w->s->pools[w->x->pool], w->n->claim);
@@ -217,6 +223,7 @@ static const struct {
     [BLOCK_NO_CAPACITY_TYPE] = {.say = say_no_capacity_type},
     [BLOCK_NO_ZONE] = {.say = say_no_zone},
     [BLOCK_NEVER] = {.say = say_never},
+    [BLOCK_BUFFERED] = {.say = say_buffered},
     [BLOCK_EMPTY] = {.text = "Node is empty"},
     [BLOCK_NOT_EMPTY] = {.text = "Node is not empty"},
     [BLOCK_POLICY] = {.say = say_policy},

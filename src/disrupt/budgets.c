@@ -5,10 +5,7 @@
 enum budget_reason method_budget(enum disrupt_method m)
 {
     static const enum budget_reason reasons[N_METHODS] = {
-        [METHOD_EMPTINESS] = BUDGET_EMPTY,
-        [METHOD_DRIFT] = BUDGET_DRIFTED,
-        [METHOD_MULTI] = BUDGET_UNDERUTILIZED,
-        [METHOD_SINGLE] = BUDGET_UNDERUTILIZED,
+        BUDGET_EMPTY, BUDGET_DRIFTED, BUDGET_DRIFTED, BUDGET_UNDERUTILIZED, BUDGET_UNDERUTILIZED,
     };
 
     return reasons[m];

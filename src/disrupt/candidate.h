@@ -38,9 +38,12 @@ struct candidates {
     struct u64map pool_of_sym, type_of_sym;
     struct candidate *all; /* [snapshot.n_nodes] */
     uint64_t *movable;     /* bit set over snapshot.pods: on a node, and would move if it went (lifecycle 1.3) */
+    bool borrowed;         /* but for `all` everything is somebody else's, and read only */
 };
 
 void candidates_init(struct candidates *c, struct arena *a, const struct snapshot *s);
+/* The same as `from`, which outlives it, for a run that may change what is said of single nodes. */
+void candidates_borrow(struct candidates *c, struct arena *a, const struct candidates *from);
 void candidates_fini(struct candidates *c);
 /* The same of one node, after its pods have changed. */
 void candidate_refresh(struct candidates *c, uint32_t node);
@@ -89,6 +92,17 @@ struct balance {
 /* Totals of every pool with a candidate: what all of its NodeClaims cost, and the disruption of all of its nodes. */
 void balance_init(struct balance *b, const struct candidates *c);
 void balance_count(struct balance *b, const struct candidates *c); /* again, after candidates have changed */
+/* What a move means to one pool, as parts of its totals. */
+struct weight {
+    double savings, disruption; /* of the move; in dollars an hour, in the unit of reschedule_cost */
+    double saved, disrupted;    /* the same as parts of the pool's totals */
+    double score;               /* one over the other */
+};
+
+/* Its part of the savings is its part of the price. */
+struct weight balance_weigh(const struct balance *b, uint32_t pool, struct candidate *const *v, uint32_t n,
+                            double savings);
+str balance_text(struct arena *a, const struct weight *w); /* "score 0.87 >= threshold 0.50 (…)" */
 double balance_score(double savings, double disruption, double pool_cost, double pool_disruption);
 /* Whether every Balanced pool approves of removing these nodes with this saving. */
 bool balance_approves(const struct balance *b, const struct candidates *c, struct candidate *const *v, uint32_t n,

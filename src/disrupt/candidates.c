@@ -40,6 +40,16 @@ static double price_of(const struct snapshot *s, const struct state_node *n, uin
     return 0;
 }
 
+double node_price(const struct snapshot *s, uint32_t node)
+{
+    sym name = label_of(s, &s->nodes[node], SYM(ITYPE));
+
+    for (uint32_t i = 0; i < s->catalog->n; i++)
+        if (sym_eq(s->catalog->types[i].name, name))
+            return price_of(s, &s->nodes[node], i);
+    return 0;
+}
+
 /* Whether the node's labels leave the offering possible; labels it does not have leave everything possible. */
 static bool offering_matches(const struct snapshot *s, const struct state_node *n, const struct offering *o)
 {
@@ -83,6 +93,14 @@ static enum blocker_kind node_obstacle(const struct candidates *c, const struct 
     return pool == NO_INDEX || c->s->catalog->n == 0 ? BLOCK_POOL_MISSING : BLOCK_NONE;
 }
 
+/* As the node's pool sees it. */
+static uint32_t type_of(const struct candidates *c, sym type, sym pool)
+{
+    uint32_t first = sym_some(type) ? u64map_get(&c->type_of_sym, type.v) : MAP_NONE;
+
+    return first == MAP_NONE ? NO_INDEX : catalog_for_pool(c->s->catalog, first, pool);
+}
+
 static void describe(struct candidates *c, uint32_t ix)
 {
     const struct state_node *n = &c->s->nodes[ix];
@@ -93,7 +111,7 @@ static void describe(struct candidates *c, uint32_t ix)
     *x = (struct candidate){
         .node = ix,
         .pool = sym_some(n->pool) ? u64map_get(&c->pool_of_sym, n->pool.v) : NO_INDEX,
-        .type = sym_some(type) ? u64map_get(&c->type_of_sym, type.v) : NO_INDEX,
+        .type = type_of(c, type, n->pool),
         .spot = sym_eq(label_of(c->s, n, SYM(CT)), SYM(SPOT)),
         .reschedule_cost = 1,
         .drifted_ms = drifted ? n->claim->drifted_ms : INT64_MAX,
@@ -153,7 +171,7 @@ void candidates_init(struct candidates *c, struct arena *a, const struct snapsho
     *c = (struct candidates){.s = s, .a = a, .pdbs = pdb_index_new(s)};
     for (uint32_t i = 0; i < s->n_pools; i++)
         u64map_put(&c->pool_of_sym, s->pools[i].name_sym.v, i);
-    for (uint32_t i = 0; i < s->catalog->n; i++)
+    for (uint32_t i = s->catalog->n; i-- > 0;) /* the first of a name stays */
         u64map_put(&c->type_of_sym, s->catalog->types[i].name.v, i);
     c->all = arena_new_array(a, struct candidate, s->n_nodes);
     c->movable = arena_new_array(a, uint64_t, BITS_WORDS(s->n_pods));
@@ -162,6 +180,14 @@ void candidates_init(struct candidates *c, struct arena *a, const struct snapsho
     add_pods(c);
     for (uint32_t i = 0; i < s->n_nodes; i++)
         sum_up(c, &c->all[i]);
+}
+
+void candidates_borrow(struct candidates *c, struct arena *a, const struct candidates *from)
+{
+    *c = *from;
+    c->a = a;
+    c->all = arena_dup_array(a, struct candidate, from->all, from->s->n_nodes);
+    c->borrowed = true;
 }
 
 void candidate_refresh(struct candidates *c, uint32_t node)
@@ -178,6 +204,8 @@ void candidate_refresh(struct candidates *c, uint32_t node)
 
 void candidates_fini(struct candidates *c)
 {
+    if (c->borrowed)
+        return;
     pdb_index_free(c->pdbs);
     u64map_fini(&c->pool_of_sym);
     u64map_fini(&c->type_of_sym);
@@ -203,14 +231,16 @@ bool candidate_is_constructible(const struct candidates *c, uint32_t node, bool 
     return construction_obstacle(c, &c->all[node], eventual) == BLOCK_NONE;
 }
 
-static enum blocker_kind emptiness_obstacle(const struct nodepool *p, const struct nodeclaim *claim,
+static enum blocker_kind emptiness_obstacle(const struct nodepool *p, const struct state_node *n,
                                             const struct candidate *x)
 {
     if (p->consolidate_after_ns == DURATION_NEVER)
         return BLOCK_NEVER;
+    if (n->n_buffer_pods)
+        return BLOCK_BUFFERED;
     if (!x->empty)
         return BLOCK_NOT_EMPTY;
-    return claim->consolidatable == COND_TRUE ? BLOCK_NONE : BLOCK_NOT_CONSOLIDATABLE;
+    return n->claim->consolidatable == COND_TRUE ? BLOCK_NONE : BLOCK_NOT_CONSOLIDATABLE;
 }
 
 static enum blocker_kind consolidation_obstacle(const struct candidates *c, const struct candidate *x)
@@ -233,18 +263,24 @@ static enum blocker_kind consolidation_obstacle(const struct candidates *c, cons
     return n->claim->consolidatable == COND_TRUE ? BLOCK_NONE : BLOCK_NOT_CONSOLIDATABLE;
 }
 
+static bool is_eventual(enum disrupt_method m)
+{
+    return m == METHOD_DRIFT || m == METHOD_STATIC_DRIFT;
+}
+
 enum blocker_kind candidate_obstacle(const struct candidates *c, uint32_t node, enum disrupt_method m)
 {
     const struct candidate *x = &c->all[node];
-    enum blocker_kind k = construction_obstacle(c, x, /* eventual= */ m == METHOD_DRIFT);
+    enum blocker_kind k = construction_obstacle(c, x, is_eventual(m));
 
     if (k != BLOCK_NONE)
         return k;
-    if (c->s->pools[x->pool].is_static)
-        return BLOCK_STATIC;
+    if (c->s->pools[x->pool].is_static != (m == METHOD_STATIC_DRIFT))
+        return BLOCK_STATIC; /* or the other way round: static drift has no other pools */
     switch (m) {
     case METHOD_EMPTINESS:
-        return emptiness_obstacle(&c->s->pools[x->pool], c->s->nodes[node].claim, x);
+        return emptiness_obstacle(&c->s->pools[x->pool], &c->s->nodes[node], x);
+    case METHOD_STATIC_DRIFT:
     case METHOD_DRIFT:
         return x->drifted_ms == INT64_MAX ? BLOCK_NOT_DRIFTED : BLOCK_NONE;
     case METHOD_MULTI:
@@ -313,7 +349,7 @@ struct candidate **candidates_of(const struct candidates *c, struct arena *a, en
     for (uint32_t i = 0; i < c->s->n_nodes; i++)
         if (candidate_obstacle(c, i, m) == BLOCK_NONE)
             v[n++] = &c->all[i];
-    if (m == METHOD_DRIFT)
+    if (is_eventual(m))
         sort_by_drift(v, n, c->s);
     else
         sort_by_worth(v, n, c->s);

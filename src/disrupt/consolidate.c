@@ -63,9 +63,11 @@ static enum blocker_kind judge_claims(struct run *r, struct candidate *const *v,
 
     if (why != BLOCK_NONE)
         return why;
+    d->replaces = true;
+    d->offered = d->savings - replacements_price(r, d->n_claims);
     if (n > 1 && !differs_in_type(r, v, n))
         return BLOCK_NOT_CHEAPER;
-    d->savings -= replacements_price(r, d->n_claims);
+    d->savings = n > 1 ? d->savings - replacements_price(r, d->n_claims) : d->offered;
     return BLOCK_NONE;
 }
 
@@ -122,6 +124,18 @@ struct decision consolidate(struct run *r, struct candidate *const *v, uint32_t 
     return d;
 }
 
+struct decision consolidate_one(struct run *r, struct candidate *c, uint32_t max_claims)
+{
+    struct decision d = consolidate(r, &c, 1, max_claims, /* tell= */ false);
+
+    if (d.why == BLOCK_SEVERAL && report_is_heard(r, c)) {
+        whatif_undo(r->w);
+        d = consolidate(r, &c, 1, max_claims, /* tell= */ true);
+    }
+    report_decision(r, c, &d);
+    return d;
+}
+
 /* --- Karpenter's search --------------------------------------------------------------------------------------------------- */
 
 #define PREFIX_MAX 100 /* bisection never looks beyond 101 candidates (quirk, lifecycle 8.10) */
@@ -142,15 +156,22 @@ static uint32_t within_budgets(struct run *r, struct candidate **v, uint32_t n)
     return kept;
 }
 
-uint32_t best_prefix(struct run *r, struct candidate *const *v, uint32_t n)
+uint32_t best_prefix(struct run *r, struct candidate *const *v, uint32_t n, bool report)
 {
-    int64_t lo = 1, hi = (int64_t)n - 1, best = 0;
+    int64_t lo = 1, hi = (int64_t)n - 1, best = 0, refused = 0;
+    struct decision last = {0};
 
     while (lo <= hi) {
         int64_t mid = (lo + hi) / 2;
         struct decision d = consolidate(r, v, (uint32_t)mid + 1, 1, /* tell= */ false);
 
+        if (report && d.replaces)
+            report_replace(r, v, (uint32_t)mid + 1, &d);
         whatif_undo(r->w);
+        if (d.why == BLOCK_BALANCE)
+            refused = mid + 1;
+        if (d.why == BLOCK_NONE || d.why == BLOCK_BALANCE)
+            last = d;
         if (d.why == BLOCK_NONE) {
             best = mid + 1;
             lo = mid + 1;
@@ -158,6 +179,8 @@ uint32_t best_prefix(struct run *r, struct candidate *const *v, uint32_t n)
             hi = mid - 1;
         }
     }
+    if (report && best == 0 && refused)
+        report_move(r, v, (uint32_t)refused, &last, /* approved= */ false);
     return (uint32_t)best;
 }
 
@@ -167,10 +190,11 @@ void search_multi(struct run *r)
     struct candidate **v = candidates_of(&r->c, r->a, METHOD_MULTI, &n);
 
     n = within_budgets(r, v, n);
-    uint32_t best = best_prefix(r, v, MIN(n, PREFIX_MAX + 1u));
+    uint32_t best = best_prefix(r, v, MIN(n, PREFIX_MAX + 1u), /* report= */ true);
     if (best == 0)
         return;
     struct decision d = consolidate(r, v, best, 1, /* tell= */ false);
+    report_move(r, v, best, &d, /* approved= */ true);
     add_command(r, METHOD_MULTI, v, best, &d);
     whatif_undo(r->w);
 }
@@ -222,7 +246,9 @@ void search_single(struct run *r)
             r->found[v[i]->node] = BLOCK_BALANCE;
             continue;
         }
-        struct decision d = consolidate(r, &v[i], 1, 1, /* tell= */ false);
+        if (is_held(r, v[i]) && !report_is_heard(r, v[i]))
+            continue; /* a no that nobody hears */
+        struct decision d = consolidate_one(r, v[i], 1);
         if (d.why == BLOCK_NONE) {
             add_command(r, METHOD_SINGLE, &v[i], 1, &d);
             done = true;

@@ -1,18 +1,89 @@
 /* The methods in Karpenter's order, and what is said of every node in the end. */
 #include "disrupt/methods.h"
 
-const char *disrupt_method_name(enum disrupt_method m)
-{
-    static const char *const names[N_METHODS] = {"emptiness", "drift", "multi", "single"};
+/* --- start and end --------------------------------------------------------------------------------------------------------- */
 
-    return names[m];
+static bool is_busy(const struct run *r, uint32_t node)
+{
+    return r->busy && bit_test(r->busy, node);
 }
 
-const char *disrupt_reason_name(enum disrupt_method m)
+void run_begin(struct run *r)
 {
-    static const char *const names[N_METHODS] = {"Empty", "Drifted", "Underutilized", "Underutilized"};
+    const struct snapshot *s = r->s;
 
-    return names[m];
+    if (r->known)
+        candidates_borrow(&r->c, r->a, r->known);
+    else
+        candidates_init(&r->c, r->a, s);
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        if (is_busy(r, i))
+            r->c.all[i].obstacle = BLOCK_DELETING; /* as good as */
+    balance_init(&r->balance, &r->c);
+    r->command_of = arena_new_array(r->a, uint32_t, s->n_nodes);
+    memset(r->command_of, 0xff, s->n_nodes * sizeof(*r->command_of));
+    r->taken = arena_new_array(r->a, int64_t, s->n_pools);
+    r->found = arena_new_array(r->a, enum blocker_kind, s->n_nodes);
+}
+
+/* Commands that are under way go ahead: their nodes are no place for the pods of others, and their own pods need one. */
+static void remove_busy(struct run *r)
+{
+    struct whatif_outcome out;
+    VEC(uint32_t) nodes = {0};
+
+    for (uint32_t i = 0; i < r->s->n_nodes; i++)
+        if (is_busy(r, i) && !r->s->nodes[i].deleting)
+            vec_push(&nodes, i);
+    if (nodes.n) {
+        whatif_remove(r->w, nodes.v, nodes.n, /* settled_only= */ false, UINT32_MAX, &out);
+        whatif_keep(r->w);
+        for (uint32_t i = 0; i < r->s->n_nodes; i++)
+            if (whatif_took(r->w, i) && r->c.all[i].obstacle == BLOCK_NONE)
+                r->c.all[i].obstacle = BLOCK_NOMINATED;
+    }
+    vec_fini(&nodes);
+}
+
+static void compile(struct run *r)
+{
+    r->w = whatif_new(r->s, r->c.movable);
+    if (r->o->compat)
+        whatif_set_compat(r->w);
+}
+
+void run_compile(struct run *r)
+{
+    compile(r);
+    remove_busy(r);
+}
+
+void run_compile_and_prove(struct run *r, struct candidate *const *v, uint32_t n)
+{
+    compile(r);
+    whatif_gauge(r->w);
+    r->held = arena_new_array(r->a, uint64_t, BITS_WORDS(r->s->n_nodes));
+    for (uint32_t i = 0; i < n; i++) {
+        const struct whatif_price price = {v[i]->price, v[i]->spot, r->o->compat ? 1 : claims_allowed(r)};
+        struct whatif_hold hold;
+
+        if (whatif_hold(r->w, v[i]->node, &price, &hold))
+            bit_set(r->held, v[i]->node);
+    }
+    remove_busy(r);
+}
+
+bool is_held(const struct run *r, const struct candidate *c)
+{
+    return r->held && bit_test(r->held, c->node);
+}
+
+void run_end(struct run *r)
+{
+    vec_fini(&r->commands);
+    vec_fini(&r->moves);
+    whatif_free(r->w);
+    candidates_fini(&r->c);
 }
 
 /* --- what methods share -------------------------------------------------------------------------------------------------- */
@@ -80,7 +151,7 @@ void add_command(struct run *r, enum disrupt_method m, struct candidate *const *
 
 /* --- emptiness and drift (lifecycle 8.7, 8.8) ------------------------------------------------------------------------------ */
 
-static void search_emptiness(struct run *r)
+void search_emptiness(struct run *r)
 {
     uint32_t n, kept = 0;
     struct candidate **v = candidates_of(&r->c, r->a, METHOD_EMPTINESS, &n);
@@ -111,10 +182,12 @@ struct decision drift_away(struct run *r, const struct candidate *c)
     d.n_pods = out.n_pods;
     d.savings -= replacements_price(r, out.n_claims);
     d.why = out.n_failed ? BLOCK_PODS : BLOCK_NONE;
+    if (out.n_failed)
+        report_blocked(r, c, &d);
     return d;
 }
 
-static void search_drift(struct run *r)
+void search_drift(struct run *r)
 {
     uint32_t n;
     struct candidate **v = candidates_of(&r->c, r->a, METHOD_DRIFT, &n);
@@ -139,8 +212,12 @@ static void search_drift(struct run *r)
 
 static void compat(struct run *r, unsigned methods)
 {
-    static void (*const search[N_METHODS])(struct run *) = {search_emptiness, search_drift, search_multi,
-                                                            search_single};
+    static void (*const search[N_METHODS])(struct run *) = {
+        [METHOD_EMPTINESS] = search_emptiness,
+        [METHOD_DRIFT] = search_drift,
+        [METHOD_MULTI] = search_multi,
+        [METHOD_SINGLE] = search_single,
+    };
 
     for (unsigned m = 0; m < N_METHODS && r->commands.n == 0; m++) {
         if (!(methods & 1u << m))
@@ -175,6 +252,7 @@ static struct decision decide(struct run *r, struct candidate *c, enum disrupt_m
         return empty_out(r, c);
     case METHOD_DRIFT:
         return drift_away(r, c);
+    case METHOD_STATIC_DRIFT:
     case METHOD_MULTI:
     case METHOD_SINGLE:
     case N_METHODS:
@@ -267,17 +345,12 @@ struct disruption *disrupt_plan(struct arena *a, const struct snapshot *s, const
 {
     struct disruption *out = arena_new_one(a, struct disruption);
     struct run r = {.a = a, .s = s, .o = o};
-    unsigned methods = o->methods ? o->methods : (1u << N_METHODS) - 1;
+    unsigned methods = o->methods ? o->methods : PLANNED_METHODS;
 
-    candidates_init(&r.c, a, s);
-    balance_init(&r.balance, &r.c);
-    r.w = whatif_new(s, r.c.movable);
-    r.command_of = arena_new_array(a, uint32_t, s->n_nodes);
-    memset(r.command_of, 0xff, s->n_nodes * sizeof(*r.command_of));
-    r.taken = arena_new_array(a, int64_t, s->n_pools);
-    r.found = arena_new_array(a, enum blocker_kind, s->n_nodes);
+    assert((methods & ~PLANNED_METHODS) == 0);
+    run_begin(&r);
+    run_compile(&r);
     if (o->compat) {
-        whatif_set_compat(r.w);
         compat(&r, methods);
     } else {
         find_drift(&r);
@@ -286,9 +359,6 @@ struct disruption *disrupt_plan(struct arena *a, const struct snapshot *s, const
     describe_nodes(&r, methods, out);
     out->commands = vec_to_arena(&r.commands, a);
     out->n_commands = r.commands.n;
-    vec_fini(&r.commands);
-    vec_fini(&r.moves);
-    whatif_free(r.w);
-    candidates_fini(&r.c);
+    run_end(&r);
     return out;
 }

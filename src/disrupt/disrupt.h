@@ -7,7 +7,19 @@
 
 #include "plan/plan.h"
 
-enum disrupt_method { METHOD_EMPTINESS, METHOD_DRIFT, METHOD_MULTI, METHOD_SINGLE, N_METHODS };
+struct sb;
+
+/* In Karpenter's order (lifecycle 8.1). */
+enum disrupt_method {
+    METHOD_EMPTINESS,
+    METHOD_STATIC_DRIFT, /* of pools with replicas; only where they are kept up: see pass.h */
+    METHOD_DRIFT,
+    METHOD_MULTI,
+    METHOD_SINGLE,
+    N_METHODS,
+};
+
+#define PLANNED_METHODS (1u << METHOD_EMPTINESS | 1u << METHOD_DRIFT | 1u << METHOD_MULTI | 1u << METHOD_SINGLE)
 
 /* What keeps a node. In the order in which Karpenter looks (lifecycle 8.3, 8.4), then what a decision found. */
 enum blocker_kind {
@@ -28,6 +40,7 @@ enum blocker_kind {
     BLOCK_NO_CAPACITY_TYPE,
     BLOCK_NO_ZONE,
     BLOCK_NEVER,              /* consolidateAfter: Never */
+    BLOCK_BUFFERED,           /* pods of capacity buffers count on it */
     BLOCK_EMPTY,              /* has no pods: another method's */
     BLOCK_NOT_EMPTY,          /* has pods: another method's */
     BLOCK_POLICY,             /* WhenEmpty, and the node is not empty */
@@ -86,12 +99,23 @@ struct disruption {
 };
 
 struct disrupt_options {
-    unsigned methods; /* bit set over enum disrupt_method; 0: all */
+    unsigned methods; /* bit set over PLANNED_METHODS; 0: all */
     bool compat;      /* one pass of Karpenter: the methods in order, up to the first that finds something */
     bool explain;     /* say for every node why it stays, where that takes a simulation of its own */
 };
 
 struct disruption *disrupt_plan(struct arena *a, const struct snapshot *s, const struct disrupt_options *o);
 
-const char *disrupt_method_name(enum disrupt_method m); /* "emptiness", "drift", "multi", "single" */
+const char *disrupt_method_name(enum disrupt_method m); /* "emptiness", "static-drift", "drift", "multi", "single" */
 const char *disrupt_reason_name(enum disrupt_method m); /* "Empty", "Drifted", "Underutilized" */
+
+/* --- words for commands (lifecycle 8.14) ------------------------------------------------------------------------------ */
+
+/* What the node costs an hour; 0 when that is not known. */
+double node_price(const struct snapshot *s, uint32_t node);
+/* A Node goes by its own name, and a NodeClaim that has no Node by its own. */
+str node_title(const struct state_node *n);
+const char *command_decision(const struct disrupt_command *c); /* "delete", "replace" */
+const char *consolidation_type(enum disrupt_method m);         /* "empty", "multi", "single", or nothing for drift */
+/* "replace: [a, b] -> [1 replacement]". `nodes`: those of the command, in the order in which they are named. */
+void command_text(struct sb *out, const struct snapshot *s, const struct disrupt_command *c, const uint32_t *nodes);

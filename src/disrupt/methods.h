@@ -3,12 +3,22 @@
 
 #include "base/vec.h"
 #include "disrupt/candidate.h"
+#include "disrupt/pass.h"
 #include "plan/whatif.h"
+
+/* What a live pass has to say. */
+struct report {
+    const uint64_t *told; /* of struct pass_options; may be NULL */
+    VEC(struct remark) remarks;
+    VEC(struct pass_move) moves;
+};
 
 struct run {
     struct arena *a; /* of the result */
     const struct snapshot *s;
     const struct disrupt_options *o;
+    const uint64_t *busy;           /* bit set over nodes that a command under way has; NULL: none */
+    const struct candidates *known; /* what is known of the nodes already; NULL: nothing */
     struct candidates c;
     struct balance balance;
     struct whatif *w;
@@ -18,6 +28,10 @@ struct run {
     uint32_t *command_of;                /* [snapshot.n_nodes]: NO_INDEX */
     enum blocker_kind *found;            /* [snapshot.n_nodes]: what a decision found; BLOCK_NONE: none was made */
     move_list moves;                     /* of the command in the making */
+    struct report *report;               /* NULL: nobody listens */
+    bool live;                           /* a controller waits for the answer */
+    uint64_t
+        *held; /* bit set over nodes: removing it alone is known not to be worth it; NULL: nobody tried to prove it */
     VEC(struct disrupt_command) commands;
 };
 
@@ -28,10 +42,19 @@ struct decision {
     uint32_t n_pods;
     uint32_t n_types; /* that are cheap enough */
     double price, savings;
-    double least; /* what the cheapest node for the pods costs; only when it is to be told */
+    bool replaces;  /* its claims are cheap enough, whatever was thought of them then */
+    double offered; /* what it saved at that point */
+    double least;   /* what the cheapest node for the pods costs; only when it is to be told */
 };
 
 /* --- disrupt.c --------------------------------------------------------------------------------------------------------- */
+
+/* Finds out what is known of every node, but compiles nothing. `a`, `s`, `o`, `busy` and `known` are set. */
+void run_begin(struct run *r);
+void run_compile(struct run *r); /* before the first question */
+/* Instead, where most candidates are expected to stay: finds out for which that can be proved without a question. */
+void run_compile_and_prove(struct run *r, struct candidate *const *v, uint32_t n);
+void run_end(struct run *r);
 
 /* The budgets as they are for this method, less what commands have taken already. */
 void method_begin(struct run *r, enum disrupt_method m);
@@ -40,6 +63,8 @@ bool budget_allows(const struct run *r, const struct candidate *c);
 void budget_take(struct run *r, const struct candidate *c);
 /* Removing one node whatever it costs; the question is left open. */
 struct decision drift_away(struct run *r, const struct candidate *c);
+/* It is known without a question that the node stays, if it goes alone; commands of this pass change nothing about that. */
+bool is_held(const struct run *r, const struct candidate *c);
 /* Keeps the open question, whose moves belong to the next command. */
 void keep_question(struct run *r);
 /* A command without replacements, after its questions. */
@@ -58,18 +83,39 @@ struct decision consolidate(struct run *r, struct candidate *const *v, uint32_t 
 enum blocker_kind judge_replacements(struct run *r, struct candidate *const *v, uint32_t n, uint32_t n_claims);
 /* What the claims of the open question would cost together. */
 double replacements_price(struct run *r, uint32_t n_claims);
-/* The most candidates from the start that can go for at most one new node, by bisection; 0: not even two. */
-uint32_t best_prefix(struct run *r, struct candidate *const *v, uint32_t n);
+/* The most candidates from the start that can go for at most one new node, by bisection; 0: not even two. `report`: as
+ * Karpenter does. */
+uint32_t best_prefix(struct run *r, struct candidate *const *v, uint32_t n, bool report);
 /* Each finds at most one command. */
+void search_emptiness(struct run *r);
+void search_drift(struct run *r);
 void search_multi(struct run *r);
 void search_single(struct run *r);
+/* consolidate() of one candidate, which is reported if somebody listens. */
+struct decision consolidate_one(struct run *r, struct candidate *c, uint32_t max_claims);
 /* Candidates of single-node consolidation: the best of every pool, then the second best of every pool … */
 struct candidate **interleaved(struct run *r, uint32_t *ret_n);
+
+/* --- report.c: what a live pass says (lifecycle 8.3, 8.4, 8.6, 8.10, 8.12); does nothing when nobody listens ----------- */
+
+void report_candidates(struct run *r, enum disrupt_method m); /* what keeps nodes from being candidates */
+void report_budgets(struct run *r, enum disrupt_method m);
+/* Whether it would be heard why the candidate cannot be consolidated. */
+bool report_is_heard(const struct run *r, const struct candidate *c);
+/* The question is open: pods of a drifted node have no place. */
+void report_blocked(struct run *r, const struct candidate *c, const struct decision *d);
+/* What was decided about one candidate; its question is open, unless a bound answered it. */
+void report_decision(struct run *r, struct candidate *c, const struct decision *d);
+/* Replacements that are cheap enough were found for these nodes. */
+void report_replace(struct run *r, struct candidate *const *v, uint32_t n, const struct decision *d);
+/* What the policies of the pools thought of a move. */
+void report_move(struct run *r, struct candidate *const *v, uint32_t n, const struct decision *d, bool approved);
 
 /* --- verdicts.c: why candidates stay, in words ------------------------------------------------------------------------- */
 
 /* Of one candidate, while the question is open. */
 struct blocker decision_blocker(struct run *r, const struct candidate *c, const struct decision *d);
+str closed_text(struct arena *a, enum disrupt_method m); /* of a budget that allows nothing */
 struct blocker budget_blocker(struct run *r, const struct candidate *c, enum disrupt_method m);
 struct blocker later_blocker(const struct run *r);
 struct blocker taker_blocker(void);

@@ -2,6 +2,8 @@
  *
  * Many nodes are asked about together as long as the answer is yes, fewer after a no: the number of questions grows
  * with what changes, not with the number of nodes. */
+#include <math.h>
+
 #include "disrupt/methods.h"
 
 bool is_free(const struct run *r, const struct candidate *c)
@@ -61,7 +63,7 @@ uint32_t claims_allowed(const struct run *r)
 }
 
 /* A bound says that it cannot work out, without asking. */
-static bool is_hopeless(struct run *r, const candidate_list *v, bool replace)
+static bool is_hopeless(struct run *r, const candidate_list *v, bool replace, double *ret_least)
 {
     uint32_t few[16] = {0}, *nodes = v->n <= ARRAY_LEN(few) ? few : xmalloc(v->n * sizeof(*nodes));
 
@@ -70,6 +72,7 @@ static bool is_hopeless(struct run *r, const candidate_list *v, bool replace)
     double least = replace && claims_allowed(r) > 1 ? 0 : whatif_least(r->w, nodes, v->n);
     if (nodes != few)
         free(nodes);
+    *ret_least = least;
     return replace ? least >= price_of(v) && least > 0 : least > 0;
 }
 
@@ -190,7 +193,8 @@ void sweep(struct run *r, uint32_t max_claims, bool all_first)
         if (chunk.n == 0)
             continue;
         struct decision d = {.why = BLOCK_PODS};
-        bool asked = chunk.n > 1 || !is_hopeless(r, &chunk, /* replace= */ false);
+        double least;
+        bool asked = chunk.n > 1 || (!is_held(r, chunk.v[0]) && !is_hopeless(r, &chunk, /* replace= */ false, &least));
         if (asked)
             d = consolidate(r, chunk.v, chunk.n, chunk.n > 1 ? max_claims : 0, /* tell= */ false);
         if (d.why == BLOCK_NONE) {
@@ -212,7 +216,9 @@ void sweep(struct run *r, uint32_t max_claims, bool all_first)
 /* Whether the list can go for one new node, or as many as the setting allows; the question is left open only then. */
 static bool can_merge(struct run *r, candidate_list *v, struct decision *d)
 {
-    if (is_hopeless(r, v, /* replace= */ true))
+    double least;
+
+    if (is_hopeless(r, v, /* replace= */ true, &least))
         return false;
     *d = consolidate(r, v->v, v->n, claims_allowed(r), /* tell= */ false);
     if (d->why == BLOCK_NONE)
@@ -280,6 +286,24 @@ void merge_many(struct run *r)
     vec_fini(&set);
 }
 
+/* The same of one candidate, which is reported. */
+static bool can_replace(struct run *r, candidate_list *one, struct decision *d)
+{
+    double least = 0;
+    bool hopeless = (!r->report && is_held(r, one->v[0])) || is_hopeless(r, one, /* replace= */ true, &least);
+
+    if (hopeless && (isfinite(least) || !r->report)) {
+        *d = (struct decision){.why = BLOCK_NOT_CHEAPER, .price = one->v[0]->price, .least = least};
+        report_decision(r, one->v[0], d);
+        return false;
+    }
+    *d = consolidate_one(r, one->v[0], claims_allowed(r));
+    if (d->why == BLOCK_NONE)
+        return true;
+    whatif_undo(r->w);
+    return false;
+}
+
 void replace_single(struct run *r)
 {
     uint32_t n;
@@ -289,11 +313,11 @@ void replace_single(struct run *r)
     for (uint32_t i = 0; i < n; i++) {
         struct decision d;
 
-        if (!is_free(r, v[i]) || !take_if_allowed(r, v[i]))
+        if ((r->report && !report_is_heard(r, v[i])) || !is_free(r, v[i]) || !take_if_allowed(r, v[i]))
             continue;
         one.n = 0;
         vec_push(&one, v[i]);
-        if (can_merge(r, &one, &d)) {
+        if (can_replace(r, &one, &d)) {
             add_command(r, METHOD_SINGLE, &v[i], 1, &d);
             whatif_keep(r->w);
         } else {
@@ -310,7 +334,7 @@ void remove_prefix(struct run *r)
 
     free_candidates(r, METHOD_MULTI, &all);
     next_chunk(r, &all, &at, UINT32_MAX, &set);
-    uint32_t n = best_prefix(r, set.v, set.n);
+    uint32_t n = best_prefix(r, set.v, set.n, /* report= */ false);
     for (uint32_t i = n; i < set.n; i++)
         r->taken[set.v[i]->pool]--;
     if (n) {

@@ -422,22 +422,14 @@ struct standing_work standing_work(const struct standing *t)
 
 /* --- start and end ------------------------------------------------------------------------------------------------------ */
 
-static void run_begin(struct standing *t)
+static void begin(struct standing *t)
 {
     struct run *r = &t->run;
-    const struct snapshot *s = t->s;
 
-    *r = (struct run){.a = t->arena, .s = s, .o = &t->options};
-    candidates_init(&r->c, t->arena, s);
-    balance_init(&r->balance, &r->c);
-    r->w = whatif_new(s, r->c.movable);
-    if (t->options.compat)
-        whatif_set_compat(r->w);
+    *r = (struct run){.a = t->arena, .s = t->s, .o = &t->options};
+    run_begin(r);
+    run_compile(r);
     whatif_gauge(r->w);
-    r->command_of = arena_new_array(t->arena, uint32_t, s->n_nodes);
-    memset(r->command_of, 0xff, s->n_nodes * sizeof(*r->command_of));
-    r->taken = arena_new_array(t->arena, int64_t, s->n_pools);
-    r->found = arena_new_array(t->arena, enum blocker_kind, s->n_nodes);
     method_begin(r, METHOD_SINGLE);
 }
 
@@ -449,7 +441,7 @@ struct standing *standing_new(struct snapshot *s, struct arena *a, bool compat)
     t->s = s;
     t->growth = a;
     t->options = (struct disrupt_options){.methods = 1u << METHOD_SINGLE, .compat = compat};
-    run_begin(t);
+    begin(t);
     t->of = arena_new_array(t->arena, struct answer, s->n_nodes);
     t->stale_totals = arena_new_array(t->arena, uint64_t, BITS_WORDS(s->n_pools));
     t->best = arena_new_array(t->arena, uint32_t, s->n_pools);
@@ -467,10 +459,7 @@ void standing_free(struct standing *t)
 {
     if (!t)
         return;
-    whatif_free(t->run.w);
-    candidates_fini(&t->run.c);
-    vec_fini(&t->run.commands);
-    vec_fini(&t->run.moves);
+    run_end(&t->run);
     vec_fini(&t->asked);
     vec_fini(&t->due);
     vec_fini(&t->order);

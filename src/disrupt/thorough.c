@@ -6,7 +6,7 @@
 /* --- emptiness --------------------------------------------------------------------------------------------------------------- */
 
 /* Nodes whose pods cost nothing to evict count as empty for Karpenter. Here their pods must have a place. */
-static bool remove_cheap(struct run *r, const struct candidate *c)
+static bool remove_cheap(struct run *r, struct candidate *c)
 {
     struct whatif_outcome out;
 
@@ -15,6 +15,8 @@ static bool remove_cheap(struct run *r, const struct candidate *c)
         keep_question(r);
         return true;
     }
+    if (out.n_pods) /* else a capacity buffer has a use for it, and says so by itself */
+        report_decision(r, c, &(struct decision){.why = BLOCK_PODS, .n_pods = out.n_pods});
     whatif_undo(r->w);
     r->found[c->node] = BLOCK_PODS;
     return false;
@@ -75,21 +77,35 @@ static void replace_drifted(struct run *r)
  * and the one that saves most is taken. */
 enum way { LARGE_SETS_FIRST, DELETES_FIRST, MERGES_FIRST, PREFIX_FIRST, N_WAYS };
 
-#define ALL_WAYS_UP_TO 1000 /* candidates; beyond that one way has to do, and the next pass finds what is left */
+/* Candidates; beyond that one way has to do, and the next pass finds what is left. A controller waits for the answer, and
+ * asks again soon. */
+#define ALL_WAYS_UP_TO 1000
+#define ALL_WAYS_LIVE 100
+
+static void consolidate_many(struct run *r, enum way way)
+{
+    uint32_t before = r->commands.n;
+
+    method_begin(r, METHOD_MULTI);
+    if (way == LARGE_SETS_FIRST)
+        sweep(r, claims_allowed(r), /* all_first= */ true);
+    if (way == MERGES_FIRST)
+        merge_many(r);
+    if (way == PREFIX_FIRST)
+        remove_prefix(r);
+    /* What found nothing finds nothing a second time; a sweep with replacements asks about every node without, too. */
+    bool changed = r->commands.n > before;
+    if (way != LARGE_SETS_FIRST || changed)
+        sweep(r, 0, way == DELETES_FIRST);
+    changed = r->commands.n > before;
+    if (way != MERGES_FIRST || changed)
+        merge_many(r);
+}
 
 static void consolidate_by(struct run *r, unsigned methods, enum way way)
 {
-    if (methods & 1u << METHOD_MULTI) {
-        method_begin(r, METHOD_MULTI);
-        if (way == LARGE_SETS_FIRST)
-            sweep(r, claims_allowed(r), /* all_first= */ true);
-        if (way == MERGES_FIRST)
-            merge_many(r);
-        if (way == PREFIX_FIRST)
-            remove_prefix(r);
-        sweep(r, 0, way == DELETES_FIRST);
-        merge_many(r);
-    }
+    if (methods & 1u << METHOD_MULTI)
+        consolidate_many(r, way);
     if (methods & 1u << METHOD_SINGLE) {
         method_begin(r, METHOD_SINGLE);
         replace_single(r);
@@ -118,24 +134,47 @@ static void take_back(struct run *r, uint32_t questions, uint32_t commands)
     }
 }
 
+/* Nothing goes, pair by pair or alone. Then no other order of these questions finds anything; only a larger set might. */
+static void consolidate_rest(struct run *r, unsigned methods)
+{
+    uint32_t before = r->commands.n;
+
+    if (methods & 1u << METHOD_MULTI) {
+        method_begin(r, METHOD_MULTI);
+        remove_prefix(r);
+    }
+    if (r->commands.n > before)
+        consolidate_by(r, methods, LARGE_SETS_FIRST);
+}
+
 static void consolidate_all(struct run *r, unsigned methods)
 {
     uint32_t questions = whatif_kept(r->w), commands = r->commands.n, n;
     struct arena_mark mark = arena_mark(r->a);
     enum way best = LARGE_SETS_FIRST;
-    double most = -1;
 
     (void)candidates_of(&r->c, r->a, METHOD_MULTI, &n);
-    bool choose = methods & 1u << METHOD_MULTI && n > 1 && n <= ALL_WAYS_UP_TO; /* single nodes know one way only */
-    for (enum way way = 0; way < N_WAYS && choose; way++) {
+    consolidate_by(r, methods, best);
+    if (r->commands.n == commands) {
+        consolidate_rest(r, methods);
+        return;
+    }
+    if (!(methods & 1u << METHOD_MULTI) || n > (r->live ? ALL_WAYS_LIVE : ALL_WAYS_UP_TO))
+        return; /* single nodes know one way only */
+    double most = saved(r);
+    for (enum way way = LARGE_SETS_FIRST + 1; way < N_WAYS; way++) {
+        take_back(r, questions, commands);
+        arena_rewind(r->a, mark);
         consolidate_by(r, methods, way);
         if (saved(r) > most) {
             most = saved(r);
             best = way;
         }
-        take_back(r, questions, commands);
-        arena_rewind(r->a, mark);
     }
+    if (best == N_WAYS - 1)
+        return;
+    take_back(r, questions, commands);
+    arena_rewind(r->a, mark);
     consolidate_by(r, methods, best);
 }
 

@@ -151,12 +151,10 @@ static void say_spot_few(struct verdict *v)
 
 static void say_balance(struct verdict *v)
 {
-    double cost = v->r->balance.cost[v->c->pool], disruption = v->r->balance.disruption[v->c->pool];
-    double score = balance_score(v->d->savings, v->c->reschedule_cost, cost, disruption);
+    struct candidate *one = &v->r->c.all[v->c->node];
+    struct weight w = balance_weigh(&v->r->balance, v->c->pool, &one, 1, v->d->savings);
 
-    v->b.text = SAY(v, "Balanced: score %.2f < threshold %.2f (k: 2, savings %.1f%%, disruption %.1f%%)", score,
-                    BALANCE_THRESHOLD, cost > 0 ? 100 * v->d->savings / cost : 0,
-                    disruption > 0 ? 100 * v->c->reschedule_cost / disruption : 0);
+    v->b.text = SAY(v, "Balanced: " STR_FMT, STR_ARG(balance_text(v->r->a, &w)));
     v->b.fix = SAY(v, "set consolidationPolicy of NodePool " STR_FMT " to WhenEmptyOrUnderutilized: any saving counts",
                    STR_ARG(pool_of(v)));
     blame_pool(v);
@@ -192,6 +190,12 @@ struct blocker decision_blocker(struct run *r, const struct candidate *c, const 
     return v.b;
 }
 
+str closed_text(struct arena *a, enum disrupt_method m)
+{
+    return arena_printf(a, "No allowed disruptions for disruption reason %s due to blocking budget",
+                        disrupt_reason_name(m));
+}
+
 struct blocker budget_blocker(struct run *r, const struct candidate *c, enum disrupt_method m)
 {
     struct verdict v = {.r = r, .c = c, .b = {.kind = BLOCK_BUDGET}};
@@ -199,8 +203,7 @@ struct blocker budget_blocker(struct run *r, const struct candidate *c, enum dis
     if (!r->told[m])
         r->told[m] = budgets_of(r->a, r->s, method_budget(m));
     const struct pool_budget *p = &r->told[m][c->pool];
-    v.b.text =
-        SAY(&v, "No allowed disruptions for disruption reason %s due to blocking budget", disrupt_reason_name(m));
+    v.b.text = closed_text(r->a, m);
     blame_pool(&v);
     if (p->error.n)
         v.b.fix = SAY(&v, "correct NodePool " STR_FMT ": " STR_FMT, STR_ARG(pool_of(&v)), STR_ARG(p->error));

@@ -41,7 +41,8 @@ static bool dec_claim_status(struct decoder *d, const struct tree *status, struc
         !dec_condition(d, status, "Initialized", &c->initialized, &c->initialized_ms, e) ||
         !dec_condition(d, status, "Consolidatable", &c->consolidatable, NULL, e) ||
         !dec_condition(d, status, "Drifted", &c->drifted, &c->drifted_ms, e) ||
-        !dec_condition(d, status, "InstanceTerminating", &c->instance_terminating, NULL, e))
+        !dec_condition(d, status, "InstanceTerminating", &c->instance_terminating, NULL, e) ||
+        !dec_condition(d, status, "DisruptionReason", &c->disruption_reason, NULL, e))
         return false;
     c->provider_id = dec_keep(d, provider_id);
     c->node_name = dec_keep(d, node_name);

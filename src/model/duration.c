@@ -27,9 +27,18 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool invalid_duration(str s, const char *why, struct err *e)
+enum wrong { WRONG_RANGE, WRONG_NUMBER, WRONG_NO_UNIT, WRONG_UNIT };
+
+static bool invalid_duration(str s, enum wrong why, struct err *e)
 {
-    return err_set(e, ERR_INVALID, "invalid duration \"%.*s\": %s", (int)MIN(s.n, (size_t)80), s.p, why);
+    static const char *const texts[] = {
+        [WRONG_RANGE] = "out of range",
+        [WRONG_NUMBER] = "a number is missing",
+        [WRONG_NO_UNIT] = "the unit is missing (ns, us, ms, s, m, h)",
+        [WRONG_UNIT] = "unknown unit (use ns, us, ms, s, m, h)",
+    };
+
+    return err_set(e, ERR_INVALID, "invalid duration \"%.*s\": %s", (int)MIN(s.n, (size_t)80), s.p, texts[why]);
 }
 
 /* Takes the digits off the front of *s; false when they pass 2^63. */
@@ -78,30 +87,38 @@ static void take_fraction(str *s, uint64_t *ret, double *ret_scale)
     *ret_scale = scale;
 }
 
-/* A unit ends where a digit or a point starts the next part. Zero when there is none or it is unknown. */
-static uint64_t take_unit(str *s)
+/* It ends where a digit or a point starts the next part. */
+static str unit_at(str s)
 {
     size_t n = 0;
 
-    while (n < s->n && s->p[n] != '.' && !is_digit(s->p[n]))
+    while (n < s.n && s.p[n] != '.' && !is_digit(s.p[n]))
         n++;
-    str name = str_sub(*s, 0, n);
-    *s = str_sub(*s, n, s->n);
+    return str_sub(s, 0, n);
+}
+
+/* Zero when there is none or it is unknown: then *s is left where it is. */
+static uint64_t take_unit(str *s)
+{
+    str name = unit_at(*s);
+
     for (size_t i = 0; i < ARRAY_LEN(units); i++)
-        if (str_eq(name, units[i].name))
+        if (str_eq(name, units[i].name)) {
+            *s = str_sub(*s, name.n, s->n);
             return units[i].ns;
+        }
     return 0;
 }
 
 /* One number with its unit, "1.5h", off the front of *s. */
-static bool take_part(str *s, uint64_t *ret_ns, const char **ret_why)
+static bool take_part(str *s, uint64_t *ret_ns, enum wrong *ret_why)
 {
     uint64_t whole, fraction = 0, unit;
     double scale = 1;
     size_t before = s->n;
     bool digits;
 
-    *ret_why = "out of range";
+    *ret_why = WRONG_RANGE;
     if (!take_whole(s, &whole))
         return false;
     digits = s->n != before;
@@ -112,13 +129,13 @@ static bool take_part(str *s, uint64_t *ret_ns, const char **ret_why)
         digits |= s->n != before;
     }
     if (!digits) {
-        *ret_why = "a number is missing";
+        *ret_why = WRONG_NUMBER;
         return false;
     }
     bool at_end = s->n == 0;
     unit = take_unit(s);
     if (unit == 0) {
-        *ret_why = at_end ? "the unit is missing (ns, us, ms, s, m, h)" : "unknown unit (use ns, us, ms, s, m, h)";
+        *ret_why = at_end ? WRONG_NO_UNIT : WRONG_UNIT;
         return false;
     }
     if (whole > (1ull << 63) / unit)
@@ -131,30 +148,62 @@ static bool take_part(str *s, uint64_t *ret_ns, const char **ret_why)
     return whole <= 1ull << 63;
 }
 
-bool duration_parse(str s, int64_t *ret_ns, struct err *e)
+/* *ret_at: where the part that is wrong stands. */
+static bool take_duration(str s, int64_t *ret_ns, enum wrong *ret_why, str *ret_at)
 {
     bool negative = s.n && s.p[0] == '-';
     str left = str_sub(s, negative || (s.n && s.p[0] == '+'), s.n);
     uint64_t sum = 0, part;
-    const char *why;
 
+    *ret_at = left;
+    *ret_why = WRONG_NUMBER;
     if (left.n == 0)
-        return invalid_duration(s, "a number is missing", e);
+        return false;
     if (str_is(left, "0")) {
         *ret_ns = 0;
         return true;
     }
     while (left.n) {
-        if (!take_part(&left, &part, &why))
-            return invalid_duration(s, why, e);
+        bool ok = take_part(&left, &part, ret_why);
+
+        *ret_at = left;
+        if (!ok)
+            return false;
+        *ret_why = WRONG_RANGE;
         if (part > (1ull << 63) - sum)
-            return invalid_duration(s, "out of range", e);
+            return false;
         sum += part;
     }
     if (!negative && sum > INT64_MAX)
-        return invalid_duration(s, "out of range", e);
+        return false;
     *ret_ns = negative ? (int64_t)(0 - sum) : (int64_t)sum;
     return true;
+}
+
+bool duration_parse(str s, int64_t *ret_ns, struct err *e)
+{
+    enum wrong why;
+    str at;
+
+    return take_duration(s, ret_ns, &why, &at) || invalid_duration(s, why, e);
+}
+
+void duration_go_error(struct sb *b, str s)
+{
+    enum wrong why;
+    int64_t ns;
+    str at;
+
+    if (take_duration(s, &ns, &why, &at))
+        return;
+    sb_c(b, "time: ");
+    if (why == WRONG_NO_UNIT)
+        sb_c(b, "missing unit in duration ");
+    else if (why == WRONG_UNIT)
+        sb_printf(b, "unknown unit \"" STR_FMT "\" in duration ", STR_ARG(unit_at(at)));
+    else
+        sb_c(b, "invalid duration ");
+    sb_printf(b, "\"" STR_FMT "\"", STR_ARG(s));
 }
 
 bool duration_parse_nillable(str s, int64_t *ret_ns, struct err *e)

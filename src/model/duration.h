@@ -8,6 +8,8 @@
 
 /* "1h30m", "300ms", "-1.5h", "0": Go's time.ParseDuration. */
 bool duration_parse(str s, int64_t *ret_ns, struct err *e);
+/* What Go says about text that duration_parse() refuses: users see it in events. */
+void duration_go_error(struct sb *b, str s);
 /* The same or "Never" (DURATION_NEVER). */
 bool duration_parse_nillable(str s, int64_t *ret_ns, struct err *e);
 void duration_print(struct sb *b, int64_t ns); /* Go's Duration.String */

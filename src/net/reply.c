@@ -137,6 +137,11 @@ void reply_abort(struct exchange *x)
     reply_finish(served_of(x), /* abort= */ true);
 }
 
+int reply_code(const struct exchange *x)
+{
+    return served_of(x)->status;
+}
+
 size_t reply_queued(const struct exchange *x)
 {
     return served_of(x)->out.bytes;

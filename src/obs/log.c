@@ -151,8 +151,18 @@ static void put_time(struct log_root *r, struct jw *w, int64_t now_ms)
     jw_str(w, (str){text, n + 5});
 }
 
-void log_write(const struct log *l, enum log_level level, const char *message, const struct err *e,
-               const struct log_field *f, uint32_t n)
+/* The file with the directory that it is in. */
+static const char *short_path(const char *path)
+{
+    const char *last = strrchr(path, '/'), *at = last;
+
+    while (at && at > path && at[-1] != '/')
+        at--;
+    return at ? at : path;
+}
+
+void log_write_from(const char *caller, const struct log *l, enum log_level level, const char *message,
+                    const struct err *e, const struct log_field *f, uint32_t n)
 {
     static const char *const names[] = {"DEBUG", "INFO", "ERROR"};
     struct log_root *r = l->root;
@@ -172,6 +182,10 @@ void log_write(const struct log *l, enum log_level level, const char *message, c
     put_time(r, &w, now_ms);
     jw_key(&w, "logger");
     jw_c(&w, "controller");
+    if (r->min == LOG_DEBUG) {
+        jw_key(&w, "caller");
+        jw_c(&w, short_path(caller));
+    }
     jw_key(&w, "message");
     jw_c(&w, message);
     if (l->fields.n) {

@@ -3,7 +3,7 @@
  * A logger has fields of its own that every line repeats; log_with() makes a logger with more of them. Lines go to a sink: files in the program, memory in
  * tests, the log of a pod in the demo. The same message at the same level is written a hundred times a second, then every hundredth time.
  *
- * Keys and their order are Karpenter's: level, time, logger, message, the logger's own fields, those of the call, error. An error that is longer than a struct err holds, or that
+ * Keys and their order are Karpenter's: level, time, logger, caller (of a logger that writes debug lines: "control/provision.c:210"), message, the logger's own fields, those of the call, error. An error that is longer than a struct err holds, or that
  * brings keys of its own, is passed as fields, LOG_STR("error", …) last. Lines are written by the thread that owns the logger.
  *
  *     log_info(l, "launched nodeclaim", LOG_STR("provider-id", id), LOG_OBJ("NodeClaim", STR(""), name));
@@ -47,8 +47,14 @@ AUTO_DEFINE(log)
 struct log *log_with(struct arena *a, const struct log *l, const struct log_field *f, uint32_t n);
 
 bool log_wants(const struct log *l, enum log_level level);
-void log_write(const struct log *l, enum log_level level, const char *message, const struct err *e,
-               const struct log_field *f, uint32_t n);
+/* `caller`: file and line, as LOG_HERE has them. */
+void log_write_from(const char *caller, const struct log *l, enum log_level level, const char *message,
+                    const struct err *e, const struct log_field *f, uint32_t n);
+
+#define LOG_TEXT_(x) #x
+#define LOG_TEXT(x) LOG_TEXT_(x)
+#define LOG_HERE __FILE__ ":" LOG_TEXT(__LINE__)
+#define log_write(...) log_write_from(LOG_HERE, __VA_ARGS__)
 
 #define LOG_FIELDS(...)                                                                                                \
     (struct log_field[]){{0}, ##__VA_ARGS__} + 1,                                                                      \

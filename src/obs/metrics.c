@@ -89,8 +89,17 @@ void metrics_alias(struct metrics *m, const struct metric_spec *alias, const str
 void metrics_collector(struct metric *const *families, uint32_t n, metric_collect_fn fn, void *ctx)
 {
     for (uint32_t i = 0; i < n; i++) {
-        assert(!families[i]->collect);
+        assert(!families[i]->collect && !families[i]->collect_one);
         families[i]->collect = fn;
+        families[i]->ctx = ctx;
+    }
+}
+
+void metrics_collector_by_one(struct metric *const *families, uint32_t n, metric_collect_one_fn fn, void *ctx)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        assert(!families[i]->collect && !families[i]->collect_one);
+        families[i]->collect_one = fn;
         families[i]->ctx = ctx;
     }
 }

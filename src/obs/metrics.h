@@ -48,10 +48,23 @@ uint32_t metric_count(const struct metric *f); /* series */
 /* Called while the text is made, once for each family that it was registered for; it writes that one's series with metric_emit(), in an order that does not change by itself. */
 typedef void (*metric_collect_fn)(void *ctx, const struct metric *f, struct sb *out);
 void metrics_collector(struct metric *const *families, uint32_t n, metric_collect_fn fn, void *ctx);
+/* For families that are large: writes the series of the thing number i, if there are any; false: nothing has this number or a higher one. The text may be made in
+ * parts, between which things come and go: numbers of those that stay do not change. */
+typedef bool (*metric_collect_one_fn)(void *ctx, const struct metric *f, uint32_t i, struct sb *out);
+void metrics_collector_by_one(struct metric *const *families, uint32_t n, metric_collect_one_fn fn, void *ctx);
 void metric_emit(struct sb *out, const struct metric *f, double v, const str *vals);
 
 /* Text format 0.0.4. Families by name, labels by name, series in the order of their labels' values. A family without series is left out. */
 void metrics_text(struct metrics *m, int64_t now_ms, struct sb *out);
+/* The same in parts of some METRICS_PART bytes, so that nobody has to hold the text of a large cluster: appends the next part, false when it was the last. Families that
+ * are not collected one by one are never parted. */
+#define METRICS_PART 32768u
+struct metrics_place { /* zeroed at first */
+    uint32_t family;   /* the next, or the one that is parted */
+    uint32_t thing;    /* the next of its things */
+    bool parted;
+};
+bool metrics_text_part(struct metrics *m, struct metrics_place *at, int64_t now_ms, struct sb *out);
 
 /* What is registered, by name: for the reference. `of`: what the alias stands for, or NULL. */
 typedef void (*metric_visit_fn)(void *ctx, const struct metric_spec *s, const struct metric_spec *of);

@@ -22,8 +22,9 @@ struct metric {
     uint32_t n_labels;
     uint8_t order[METRIC_LABELS]; /* order[i]: number of the label that comes i-th by name */
     struct htab series;
-    const struct metric *of; /* alias */
-    metric_collect_fn collect;
+    const struct metric *of;   /* alias */
+    metric_collect_fn collect; /* at most one of them */
+    metric_collect_one_fn collect_one;
     void *ctx;
 };
 

@@ -184,16 +184,14 @@ static void put_sum(struct sb *out, const struct metric *alias, struct series *c
     put_line(out, alias->spec->name, "", alias, STR(""), sum);
 }
 
-static void put_family(struct sb *out, const struct metric *f, int64_t now_ms)
+/* What is kept of the family, and what is collected in one go. */
+static void put_kept(struct sb *out, const struct metric *f, int64_t now_ms)
 {
     const struct metric *from = f->of ? f->of : f;
     bool sum = f->of && (f->spec->kind == METRIC_COUNTER || f->spec->kind == METRIC_GAUGE);
     VEC(struct series *) all = {0};
     struct htab_walk w = {0};
-    size_t before = out->n, head;
 
-    put_head(out, f->spec);
-    head = out->n;
     for (struct htab_node *n; (n = htab_next(&from->series, &w));)
         vec_push(&all, HTAB_THING(n, struct series, node));
     sort_series(all.v, all.n, NULL);
@@ -204,15 +202,51 @@ static void put_family(struct sb *out, const struct metric *f, int64_t now_ms)
             put_series(out, f->spec->name, from, all.v[i], now_ms);
     if (f->collect)
         f->collect(f->ctx, f, out);
+    vec_fini(&all);
+}
+
+/* false: the part is full, and the family goes on. A head is written once there is something below it. */
+static bool put_family(struct sb *out, const struct metric *f, struct metrics_place *at, size_t full, int64_t now_ms)
+{
+    size_t before = out->n, head = before;
+
+    if (!at->parted) {
+        put_head(out, f->spec);
+        head = out->n;
+        put_kept(out, f, now_ms);
+    }
+    for (; f->collect_one && f->collect_one(f->ctx, f, at->thing, out); at->thing++)
+        if (out->n >= full && out->n > head) {
+            at->parted = true;
+            at->thing++;
+            return false;
+        }
     if (out->n == head)
         out->n = before;
-    vec_fini(&all);
+    return true;
+}
+
+static bool put_part(struct metrics *m, struct metrics_place *at, size_t full, int64_t now_ms, struct sb *out)
+{
+    for (; at->family < m->families.n && out->n < full; at->family++) {
+        if (!put_family(out, m->families.v[at->family], at, full, now_ms))
+            return true;
+        at->thing = 0;
+        at->parted = false;
+    }
+    return at->family < m->families.n;
+}
+
+bool metrics_text_part(struct metrics *m, struct metrics_place *at, int64_t now_ms, struct sb *out)
+{
+    return put_part(m, at, out->n + METRICS_PART, now_ms, out);
 }
 
 void metrics_text(struct metrics *m, int64_t now_ms, struct sb *out)
 {
-    for (uint32_t i = 0; i < m->families.n; i++)
-        put_family(out, m->families.v[i], now_ms);
+    struct metrics_place at = {0};
+
+    (void)put_part(m, &at, SIZE_MAX, now_ms, out);
 }
 
 void metric_emit(struct sb *out, const struct metric *f, double v, const str *vals)

@@ -273,6 +273,25 @@ enum verdict node_fits(struct packer *k, const struct bin *b, uint32_t variant, 
 
 /* --- claims ----------------------------------------------------------------------------------------------------------- */
 
+static uint32_t count_types(const struct problem *p, const uint64_t *rows)
+{
+    uint32_t n = 0, last = NONE;
+
+    for (BITS_EACH(r, rows, p->row_words)) { /* rows of a type are neighbours */
+        n += p->rows.v[r].type != last;
+        last = p->rows.v[r].type;
+    }
+    return n;
+}
+
+static void note_exclusion(struct packer *k, const struct tmpl *t)
+{
+    uint32_t n = count_types(&k->p, t->rows), left = count_types(&k->p, t->within);
+
+    if (left && left != n)
+        vec_push(&k->exclusions, ((struct plan_exclusion){t->pool, n - left, n}));
+}
+
 const uint64_t *limits_rows(struct packer *k, struct tmpl *t)
 {
     const struct problem *p = &k->p;
@@ -297,6 +316,8 @@ const uint64_t *limits_rows(struct packer *k, struct tmpl *t)
         if (ok)
             bit_set(t->within, r);
     }
+    if (k->notes_exclusions)
+        note_exclusion(k, t);
     return t->within;
 }
 

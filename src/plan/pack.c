@@ -89,6 +89,7 @@ void packer_fini(struct packer *k)
             vec_fini(&k->bins.v[i].csi->used);
     }
     vec_fini(&k->claim_memory);
+    vec_fini(&k->exclusions);
     undo_fini(&k->undo);
     vec_fini(&k->bins);
     vec_fini(&k->seek.v);

@@ -139,6 +139,8 @@ struct packer {
     const uint64_t *running; /* bit set over turns: pods that run now, on nodes that stay unless asked about */
     struct undo undo;
     VEC(struct claim_memory) claim_memory;
+    bool notes_exclusions; /* what limits left out is written down */
+    VEC(struct plan_exclusion) exclusions;
     bool fallback; /* without a reservation a claim does without: simulations of disruption (scheduling 18) */
 };
 

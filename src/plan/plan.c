@@ -9,8 +9,12 @@ struct plan *plan_make(struct arena *a, const struct snapshot *s)
     struct packer k;
 
     packer_init(&k, pass, s, s->pending, s->n_pending);
+    k.notes_exclusions = true;
     packer_run(&k);
     packer_finish(&k, out, a);
+    out->exclusions = vec_to_arena(&k.exclusions, a);
+    out->n_exclusions = k.exclusions.n;
+    k.notes_exclusions = false; /* explaining looks at limits too */
     explain_failures(&k, out, a);
     packer_fini(&k);
     return out;

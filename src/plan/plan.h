@@ -70,6 +70,12 @@ struct plan_failure {
     const struct plan_why *why; /* pods that failed alike share it */
 };
 
+/* Before a claim was opened: types of a NodePool that its limits left out, of those that meet its requirements. */
+struct plan_exclusion {
+    uint32_t pool; /* index into snapshot.pools */
+    uint32_t n_excluded, n_types;
+};
+
 struct plan {
     struct plan_claim *claims;
     uint32_t n_claims;
@@ -77,6 +83,8 @@ struct plan {
     uint32_t n_nodes;
     struct plan_failure *failures; /* in no order that matters; see plan_sort_failures() */
     uint32_t n_failures;
+    struct plan_exclusion *exclusions; /* in the order in which they came about */
+    uint32_t n_exclusions;
     double hourly_cost;
     bool has_bound;
     double lower_bound; /* no plan for the pods on new nodes is cheaper */

@@ -159,6 +159,11 @@ void sim_mount(struct sim *s, const char *base, struct world *server_world, http
     m->ctx = server;
 }
 
+uint64_t sim_fault_count(const struct sim *s)
+{
+    return s->n_faults;
+}
+
 void sim_set_faults(struct sim *s, const char *base, const struct sim_faults *f)
 {
     mount_at(s, base)->faults = *f;
@@ -364,7 +369,10 @@ static int64_t draw(struct sim *s, const int64_t range[2])
 
 static bool chance(struct sim *s, uint32_t of_65536)
 {
-    return of_65536 && rng_below(&s->net_rng, 65536) < of_65536;
+    bool yes = of_65536 && rng_below(&s->net_rng, 65536) < of_65536;
+
+    s->n_faults += yes;
+    return yes;
 }
 
 static void draw_faults(struct sim_call *k, const struct sim_faults *f)

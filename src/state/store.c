@@ -13,7 +13,8 @@ bool kind_is_stored(enum object_kind kind)
 
 static bool has_text(enum object_kind kind)
 {
-    return kind == OBJ_NODE || kind == OBJ_NODECLAIM || kind == OBJ_NODEPOOL || kind == OBJ_NODECLASS;
+    return kind == OBJ_NODE || kind == OBJ_NODECLAIM || kind == OBJ_NODEPOOL || kind == OBJ_NODECLASS ||
+           kind == OBJ_BUFFER || kind == OBJ_OVERLAY;
 }
 
 struct store *store_new(const struct store_options *o)
@@ -42,6 +43,8 @@ void store_free(struct store *s)
     if (!s)
         return;
     hosts_fini(s);
+    stand_ins_fini(s);
+    reservations_fini(s);
     pods_fini(s);
     for (uint32_t k = 0; k < OBJ_OTHER; k++) {
         struct table *t = &s->tables[k];
@@ -192,6 +195,18 @@ uint64_t store_version(const struct store *s, enum object_kind kind, str ns, str
     return x ? x->kept.version : 0;
 }
 
+uint32_t store_numbers(const struct store *s, enum object_kind kind)
+{
+    return s->tables[kind].all.n;
+}
+
+str store_name_at(const struct store *s, enum object_kind kind, uint32_t number)
+{
+    const struct object *x = s->tables[kind].all.v[number];
+
+    return x ? x->kept.name : (str){0};
+}
+
 struct names store_names(struct store *s, enum object_kind kind)
 {
     struct table *t = &s->tables[kind];
@@ -279,10 +294,28 @@ static bool is_buried(const struct store *s, enum object_kind kind, const struct
     return false;
 }
 
-static void hold_spec(struct store *s, enum object_kind kind, const struct object *x)
+/* The spec that the object has a share in; NULL: none. */
+static const struct podspec *spec_of(enum object_kind kind, const struct object *x)
 {
     if (kind == OBJ_DAEMONSET)
-        podspecs_ref(s->specs, ((const struct daemonset *)x->decoded)->spec);
+        return ((const struct daemonset *)x->decoded)->spec;
+    return kind == OBJ_PODTEMPLATE ? ((const struct workload *)x->decoded)->spec : NULL;
+}
+
+static void hold_spec(struct store *s, enum object_kind kind, const struct object *x)
+{
+    const struct podspec *spec = spec_of(kind, x);
+
+    if (spec)
+        podspecs_ref(s->specs, spec);
+}
+
+static void release_spec(struct store *s, enum object_kind kind, const struct object *x)
+{
+    const struct podspec *spec = spec_of(kind, x);
+
+    if (spec)
+        podspecs_unref(s->specs, spec);
 }
 
 /* What follows from the change, when the table is right again. */
@@ -292,10 +325,11 @@ static void follow(struct store *s, enum object_kind kind, struct object *was, s
         hosts_node(s, was, is);
     else if (kind == OBJ_NODECLAIM)
         hosts_claim(s, was, is);
-    else if (kind == OBJ_NODEPOOL && is && (!was || was->kept.generation != is->kept.generation))
+    else if ((kind == OBJ_NODEPOOL && is && (!was || was->kept.generation != is->kept.generation)) ||
+             (kind == OBJ_OVERLAY && (!was || !is || was->kept.generation != is->kept.generation)))
         s->epoch++;
-    if (kind == OBJ_DAEMONSET && was)
-        podspecs_unref(s->specs, ((const struct daemonset *)was->decoded)->spec);
+    if (was)
+        release_spec(s, kind, was);
     if (kind == OBJ_ATTACHMENT) {
         const struct attachment *old = was ? was->decoded : NULL, *new = is ? is->decoded : NULL;
 
@@ -446,7 +480,13 @@ static void list_end(struct store *s, enum object_kind kind, str scope)
 static bool enter(struct store *s)
 {
     assert(!s->telling);
+    s->n_changes++;
     return syms_set_passing(s->syms, true);
+}
+
+uint64_t store_changes(const struct store *s)
+{
+    return s->n_changes;
 }
 
 void store_put(struct store *s, const struct store_object *o)

@@ -49,7 +49,8 @@ struct kept {
     bool managed;       /* lifecycle 0.5 */
 };
 
-/* kind: OBJ_NODE, OBJ_NODECLAIM, OBJ_NODEPOOL, or OBJ_NODECLASS (then name is "group/kind/name"). NULL: not there. */
+/* kind: OBJ_NODE, OBJ_NODECLAIM, OBJ_NODEPOOL, OBJ_NODECLASS (then name is "group/kind/name"), OBJ_BUFFER
+ * ("namespace/name"). NULL: not there. */
 const struct kept *store_kept(const struct store *s, enum object_kind kind, str name);
 /* NULL: not there, or there as text only, because it cannot be read. */
 const struct node *store_node(const struct store *s, str name);
@@ -69,7 +70,10 @@ struct names {
     uint32_t n;
 };
 
-struct names store_names(struct store *s, enum object_kind kind);  /* cluster-scoped kinds, pods not */
+struct names store_names(struct store *s, enum object_kind kind); /* cluster-scoped kinds, pods not */
+/* The same one by one, by a number that an object has for as long as it lives: below store_numbers(), empty where nobody has it. */
+uint32_t store_numbers(const struct store *s, enum object_kind kind);
+str store_name_at(const struct store *s, enum object_kind kind, uint32_t number);
 struct names store_nodes_by_id(struct store *s, str provider_id);  /* none for an empty id */
 struct names store_claims_by_id(struct store *s, str provider_id); /* likewise */
 struct names store_claims_of_pool(struct store *s, str pool);      /* by label */
@@ -141,9 +145,25 @@ void store_subscribe(struct store *s, store_event_fn fn, void *ctx);
 /* A pending pod is on its way to the machine: for nomination_ms from now. Unknown machines are left alone. */
 void store_nominate(struct store *s, str provider_id, int64_t now_ms);
 bool store_is_nominated(const struct store *s, str provider_id, int64_t now_ms);
+/* How many pods of capacity buffers a round has put on machines that there are: in place of all that was said before.
+ * The snapshot tells (state_node.n_buffer_pods). */
+struct buffer_count {
+    str provider_id;
+    uint32_t n;
+};
+
+void store_count_buffers(struct store *s, const struct buffer_count *v, uint32_t n);
+/* The pods that a buffer ("namespace/name") wants room for, in place of those it had: what they look like, and how many (more
+ * than BUFFER_MAX_PODS are not made). They are in the snapshot, among `pending`, and in no other list; nobody is told of them. */
+void store_set_buffer(struct store *s, str buffer, const struct buffer *b, const struct workload *w, int64_t wanted);
+void store_drop_buffer(struct store *s, str buffer);
+bool store_has_buffer(const struct store *s, str buffer); /* set and not dropped */
 /* Disruption has decided that the machine goes; undone when it failed. */
 void store_mark(struct store *s, str provider_id, bool deleting);
 bool store_is_marked(const struct store *s, str provider_id); /* or is being deleted */
+/* Disruption has chosen the machine and is about to make another in its place. store_mark() ends it either way. */
+void store_set_pending(struct store *s, str provider_id);
+bool store_is_pending(const struct store *s, str provider_id);
 /* The machine as plans see it, without its pods; NULL: unknown. */
 const struct state_node *store_machine(const struct store *s, str provider_id);
 uint32_t store_machine_count(const struct store *s);
@@ -156,8 +176,25 @@ void store_set_listed(struct store *s); /* all watches have been listed once */
 /* Rises with whatever may make consolidation worth another look (lifecycle 2.7). */
 uint64_t store_consolidation_epoch(const struct store *s);
 
+/* Rises with whatever may make a snapshot another one, but for the passing of time and nominations. */
+uint64_t store_changes(const struct store *s);
+
 /* Capacity of the pool's machines that are not going away, with `nodes`. Valid until the next call. */
 struct reslist store_pool_usage(struct store *s, str pool);
+
+/* ---- pools with replicas (lifecycle 2.8) ---- */
+
+struct pool_census { /* its claims */
+    uint32_t active;
+    uint32_t pending;  /* still there, and somebody is making another in its place */
+    uint32_t deleting; /* or marked */
+};
+
+struct pool_census store_pool_census(const struct store *s, str pool);
+int64_t store_room(const struct store *s, str pool, int64_t limit); /* for more claims, beside those reserved */
+/* Of `wanted` claims as many as the limit leaves room for; nobody else makes them until they are released, one by one, once they are made or have failed. */
+int64_t store_reserve(struct store *s, str pool, int64_t limit, int64_t wanted);
+void store_release(struct store *s, str pool, int64_t n);
 
 /* ---- planning ---- */
 

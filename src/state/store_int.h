@@ -54,7 +54,8 @@ struct host {
     void *block, *load; /* lists of the state node: what it is; what its pods ask for */
     int64_t nominated_until_ms;
     bool marked;
-    bool stale; /* its pods have changed since `load` was made */
+    bool pending; /* a replacement is being made */
+    bool stale;   /* its pods have changed since `load` was made */
     bool counted;
     sym counted_in; /* the pool whose usage has its capacity */
 };
@@ -71,6 +72,11 @@ struct usage {
     VEC(struct amount) v;
 };
 
+struct reservation { /* claims of a pool that somebody is about to make */
+    str pool;        /* heap */
+    int64_t n;
+};
+
 struct tomb { /* an object that has gone */
     uint64_t id;
     uint64_t version;
@@ -83,6 +89,11 @@ typedef VEC(str) name_list;
 struct unpacked { /* objects whose text is there in full, a ring; a text lasts for MAX_UNPACKED - 1 further ones */
     struct object *v[MAX_UNPACKED];
     uint32_t next;
+};
+
+struct stand_ins { /* the pods of a buffer */
+    str buffer;    /* "namespace/name" */
+    VEC(uint32_t) pods;
 };
 
 struct subscriber {
@@ -100,6 +111,7 @@ struct store {
     VEC(struct subscriber) subscribers;
     struct unpacked *unpacked;
     struct sb packing;
+    uint64_t n_changes;
     bool telling; /* subscribers are being told: nobody changes anything */
 
     struct table tables[OBJ_OTHER];
@@ -114,12 +126,14 @@ struct store {
     struct groups running, ended; /* pods by node: those that count there; finished ones */
     struct groups daemon_pods;    /* by namespace and owner */
     struct ascending waiting, apart;
+    VEC(struct stand_ins) stand_ins; /* in order of arrival */
 
     VEC(struct host) hosts;
     VEC(struct state_node) nodes; /* beside hosts */
     struct ixset hosts_by_id;
     VEC(sym) stale, nominated; /* ids, of machines that may be gone by now */
     VEC(struct usage) usages;
+    VEC(struct reservation) reservations;
     struct groups nodes_by_id, claims_by_id, claims_of_pool;
     struct groups attachments; /* by node */
     uint32_t n_untracked;      /* Nodes that are not looked at yet */
@@ -130,7 +144,7 @@ struct store {
     struct arena *pass, *scratch; /* of the last snapshot; of one call */
     struct snapshot snap;
     name_list found_nodes, found_claims, found_of_pool;
-    VEC(uint32_t) found_pods;
+    VEC(uint32_t) found_pods, found_stand_ins;
     VEC(const struct attachment *) found_attachments;
     struct reslist found_usage;
     uint32_t cap_usage;
@@ -156,6 +170,11 @@ bool pods_touch(struct store *s, str ns, str name, uint64_t version);
 void pods_list_begin(struct store *s);
 void pods_list_end(struct store *s);
 uint32_t pods_find(const struct store *s, str ns, str name);                 /* MAP_NONE */
+/* A pod in no list. */
+uint32_t pods_take(struct store *s, const struct pod *p);
+void pods_release(struct store *s, uint32_t ix);
+void stand_ins_list(struct store *s); /* into found_stand_ins */
+void stand_ins_fini(struct store *s); /* before pods_fini() */
 const struct pod *pods_daemon(const struct store *s, sym ns, sym daemonset); /* the one that stands for it; NULL */
 void pods_fini(struct store *s);
 
@@ -171,4 +190,5 @@ void hosts_catch_up(struct store *s, int64_t now_ms);
 void hosts_fini(struct store *s);
 /* Whatever the objects that are there name is marked, the rest is swept, when that is worth it. */
 void symbols_sweep(struct store *s);
+void reservations_fini(struct store *s);
 void usage_count(struct store *s, sym pool, const struct reslist *capacity, bool more);

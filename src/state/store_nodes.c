@@ -101,6 +101,7 @@ static void describe(struct store *s, uint32_t ix, bool is_new)
     build_machine(s->scratch, s->syms, &is);
     is.deleting = is.deleting || h->marked;
     is.nominated = was.nominated;
+    is.n_buffer_pods = was.n_buffer_pods;
     is.requests = was.requests;
     is.daemon_requests = was.daemon_requests;
     set_counted(s, ix, false);
@@ -345,16 +346,53 @@ bool store_is_nominated(const struct store *s, str provider_id, int64_t now_ms)
     return ix != MAP_NONE && s->hosts.v[ix].nominated_until_ms > now_ms;
 }
 
+void store_count_buffers(struct store *s, const struct buffer_count *v, uint32_t n)
+{
+    uint32_t had = 0;
+
+    for (uint32_t i = 0; i < s->nodes.n; i++) {
+        had += s->nodes.v[i].n_buffer_pods;
+        s->nodes.v[i].n_buffer_pods = 0;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t ix = host_find(s, find_sym(s, v[i].provider_id));
+
+        if (ix != MAP_NONE)
+            s->nodes.v[ix].n_buffer_pods = v[i].n;
+    }
+    if (had && n == 0)
+        s->epoch++; /* machines that were kept for buffers may go */
+}
+
 void store_mark(struct store *s, str provider_id, bool deleting)
 {
     uint32_t ix = host_find(s, find_sym(s, provider_id));
 
-    if (ix == MAP_NONE || s->hosts.v[ix].marked == deleting)
+    if (ix == MAP_NONE)
+        return;
+    s->hosts.v[ix].pending = false;
+    if (s->hosts.v[ix].marked == deleting)
         return;
     bool passing = syms_set_passing(s->syms, true);
     s->hosts.v[ix].marked = deleting;
+    s->n_changes++;
     describe(s, ix, /* is_new= */ false);
     (void)syms_set_passing(s->syms, passing);
+}
+
+void store_set_pending(struct store *s, str provider_id)
+{
+    uint32_t ix = host_find(s, find_sym(s, provider_id));
+
+    if (ix != MAP_NONE)
+        s->hosts.v[ix].pending = true;
+}
+
+bool store_is_pending(const struct store *s, str provider_id)
+{
+    uint32_t ix = host_find(s, find_sym(s, provider_id));
+
+    return ix != MAP_NONE && s->hosts.v[ix].pending;
 }
 
 const struct state_node *store_machine(const struct store *s, str provider_id)

@@ -1,48 +1,16 @@
 """karpenter controller on a real control plane, with the rights of deploy/rbac.yaml and kwok as the kubelets.
 
-A scenario is a function; what it is called is its name in the output, its first line of comment says what it shows. Every scenario has a
-NodePool of its own, and its pods select that. What a scenario leaves behind goes while the next ones run; the last one looks that it did.
+What a scenario leaves behind goes while the next ones run; all_gone() looks that it did.
 """
 import re
 import time
 
-from cluster import Cluster, Controller, Wrong, condition, is_true, until, want
+from cluster import condition, is_true, until, want
+from stage import clear, name_of, taint_keys
 
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 DISRUPTED = "karpenter.sh/disrupted"
 HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
-
-
-class Stage:
-    """What scenarios have: a cluster and the replicas that were ever started."""
-
-    def __init__(self, cluster, program):
-        self.cluster, self.program, self.all, self.statuses = cluster, program, [], []
-        self.leader = self.start()
-
-    def start(self):
-        c = Controller(self.cluster, self.program, str(len(self.all)))
-        self.all.append(c)
-        return c
-
-    def stop(self):
-        for c in self.all:
-            if c.process.poll() is None:
-                self.statuses.append(c.stop())
-
-
-def name_of(obj):
-    return obj["metadata"]["name"]
-
-
-def taint_keys(node):
-    return [t["key"] for t in node["spec"].get("taints", [])]
-
-
-def clear(c, name):
-    """A scenario's pods and NodePool; its claims and nodes follow without anybody waiting for them."""
-    c.delete("Deployment", name)
-    c.delete("NodePool", name)
 
 
 # ---- scenarios ----
@@ -321,31 +289,3 @@ def all_gone(s):
 
 SCENARIOS = [probes, inflate, zone_spread, anti_affinity, daemonset_overhead, taints, drain_waits, termination_grace_period,
              registration_failure, not_ready_pools, restart_mid_launch, hand_over, take_over, all_gone, rights]
-
-
-def last_words(stage):
-    lines = [l for c in stage.all for l in c.text().splitlines() if '"level":"ERROR"' in l or not l.startswith("{")]
-    return "\n".join("    " + l[:400] for l in lines[-3:])
-
-
-def run(real, program, work, only):
-    """Yields (name, problem or None) for every scenario."""
-    cluster = Cluster(real, work)
-    cluster.grant()
-    cluster.create("KWOKNodeClass", "default", {})
-    stage = Stage(cluster, program)
-    try:
-        for scenario in SCENARIOS:
-            name = "controller/" + scenario.__name__.replace("_", "-")
-            if only and not any(word in name for word in only) and scenario is not probes:
-                continue
-            began = time.monotonic()
-            try:
-                scenario(stage)
-                problem = None
-            except Wrong as e:
-                problem = f"  {e}\n{last_words(stage)}"
-            yield f"{name} ({time.monotonic() - began:.0f} s)", problem
-    finally:
-        stage.stop()
-    yield "controller/exit-status", None if set(stage.statuses) == {0} else f"  {stage.statuses}"

@@ -49,6 +49,8 @@ class Real(Side):
 
 
 class Demo(Side):
+    patience_s = 30  # until it is ready
+
     def __init__(self, program, work, *args):
         self.program, self.args = program, args
         self.log = os.path.join(work, "demo.log")
@@ -60,7 +62,7 @@ class Demo(Side):
         self.process = subprocess.Popen([self.program, "demo", "--bare", "--kubeconfig", self.kubeconfig, *self.args],
                                         stdin=subprocess.DEVNULL, stdout=self.out, stderr=subprocess.STDOUT)
         while not self.is_ready():
-            if self.process.poll() is not None or time.monotonic() > begun + 30:
+            if self.process.poll() is not None or time.monotonic() > begun + self.patience_s:
                 raise RuntimeError("the demo did not come up:\n" + self.text())
             time.sleep(0.02)
         self.ready_s = time.monotonic() - begun

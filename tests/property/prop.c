@@ -1,6 +1,6 @@
 /* property-whatif - asks random clusters random questions, and carries out what disruption would do to them.
  *
- *     property-whatif [--seeds FROM-TO] [--only whatif|settle|events] [--verbose]
+ *     property-whatif [--seeds FROM-TO] [--only whatif|settle|events|pass] [--verbose]
  *
  * Every failure is printed with its seed and the command that shows it again. The last lines are one TAP line for each
  * property; exit status 0 only when all hold. */
@@ -162,6 +162,8 @@ static const char *const titles[N_PROPERTIES] = {
     [PROP_END] = "commands come to an end",
     [PROP_EVENTS] = "what is compiled follows events",
     [PROP_STANDING] = "answers that are remembered are those of a fresh scan",
+    [PROP_PASS] = "the commands of a live pass are disjoint and within budgets",
+    [PROP_RECHECK] = "what a live pass finds is good while nothing changes",
 };
 
 static bool report(const struct tally *t)
@@ -175,6 +177,8 @@ static bool report(const struct tally *t)
                  "asked for again, the others proved\n",
                  (unsigned long long)t->events, (unsigned long long)t->recompiled, (unsigned long long)t->judged,
                  (unsigned long long)t->asked);
+    (void)printf("# of live passes %llu commands started, %llu were not good any more after those before them\n",
+                 (unsigned long long)t->started, (unsigned long long)t->refused);
     (void)printf("1..%d\n", N_PROPERTIES);
     for (unsigned p = 0; p < N_PROPERTIES; p++) {
         ok &= t->failed[p] == 0;
@@ -195,7 +199,7 @@ static bool parse_seeds(str s, int64_t *first, int64_t *last)
 static const struct {
     const char *name;
     void (*run)(struct tally *);
-} parts[] = {{"whatif", prop_whatif}, {"settle", prop_settle}, {"events", prop_events}};
+} parts[] = {{"whatif", prop_whatif}, {"settle", prop_settle}, {"events", prop_events}, {"pass", prop_pass}};
 
 static bool is_part(const char *name)
 {
@@ -222,7 +226,8 @@ int main(int argc, char **argv)
         } else if (strcmp(argv[i], "--seeds") == 0 && parse_seeds(str_c(v), &first, &last)) {
             i++;
         } else {
-            (void)fputs("usage: property-whatif [--seeds FROM-TO] [--only whatif|settle|events] [--verbose]\n", stderr);
+            (void)fputs("usage: property-whatif [--seeds FROM-TO] [--only whatif|settle|events|pass] [--verbose]\n",
+                        stderr);
             return 2;
         }
     }

@@ -17,6 +17,8 @@ enum property {
     PROP_END,      /* carried out pass by pass, commands come to an end */
     PROP_EVENTS,   /* what is compiled follows events as if it had been compiled after them */
     PROP_STANDING, /* remembered answers are those of a fresh scan */
+    PROP_PASS,     /* the commands of a live pass are disjoint, within budgets, and leave the snapshot alone */
+    PROP_RECHECK,  /* what a live pass has found is good when nothing has changed */
     N_PROPERTIES,
 };
 
@@ -24,7 +26,8 @@ struct tally {
     uint64_t seed; /* at work */
     uint64_t clusters, questions, passes, commands;
     uint64_t checked[N_PROPERTIES], failed[N_PROPERTIES];
-    uint64_t restless; /* nodes that came in one pass and went in the next */
+    uint64_t restless;         /* nodes that came in one pass and went in the next */
+    uint64_t started, refused; /* commands of live passes, after those before them had started */
     uint64_t events, recompiled, judged, asked;
     bool verbose; /* says which */
 };
@@ -54,5 +57,6 @@ void cluster_close(struct cluster *k);
 str commands_text(struct arena *a, const struct syms *syms, const struct disrupt_command *v, uint32_t n);
 
 void prop_events(struct tally *t);
+void prop_pass(struct tally *t);
 void prop_whatif(struct tally *t);
 void prop_settle(struct tally *t);

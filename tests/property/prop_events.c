@@ -169,16 +169,6 @@ static void event(struct watching *x)
 
 /* --- against everything made anew ----------------------------------------------------------------------------------------- */
 
-static void run_begin(struct watching *x, struct run *r, const struct disrupt_options *o)
-{
-    *r = (struct run){.a = x->a, .s = x->s, .o = o};
-    candidates_init(&r->c, x->a, x->s);
-    balance_init(&r->balance, &r->c);
-    r->w = whatif_new(x->s, r->c.movable);
-    if (o->compat)
-        whatif_set_compat(r->w);
-}
-
 static void compare_verdict(struct watching *x, struct run *r, uint32_t node)
 {
     struct candidate *c = &r->c.all[node];
@@ -212,10 +202,11 @@ static void compare(struct watching *x)
 {
     const struct disrupt_options o = {.compat = x->compat};
     bool verdicts = rng_below(&x->rng, 2); /* else only what the command takes is looked at */
-    struct run r;
+    struct run r = {.a = x->a, .s = x->s, .o = &o};
     struct sb got = {0}, want = {0};
 
-    run_begin(x, &r, &o);
+    run_begin(&r);
+    run_compile(&r);
     standing_census(x->standing, &got);
     whatif_census(r.w, &want);
     check_same(x->t, PROP_EVENTS, x->what, sb_view(&got), sb_view(&want));
@@ -225,8 +216,7 @@ static void compare(struct watching *x)
         compare_verdict(x, &r, i);
     sb_fini(&got);
     sb_fini(&want);
-    whatif_free(r.w);
-    candidates_fini(&r.c);
+    run_end(&r);
     arena_reset(x->a);
 }
 

@@ -84,8 +84,10 @@ static sym launch(struct settling *s, const struct plan_claim *c)
     const struct itype *type = &s->k->catalog->types[c->type];
     struct arena *a = s->k->arena;
     str name = arena_printf(a, "new-%03u", s->n_new++);
+    sym id = sym_of(s->k->syms, name);
     struct node n = {
         .name = name,
+        .name_sym = id,
         .uid = name,
         .provider_id = arena_printf(a, "kwok://" STR_FMT, STR_ARG(name)),
         .created_ms = snap->now_ms,
@@ -94,7 +96,6 @@ static sym launch(struct settling *s, const struct plan_claim *c)
         .allocatable = reslist_dup(a, &type->capacity),
         .ready = true,
     };
-    sym id = sym_of(s->k->syms, name);
 
     reslist_sub(&n.allocatable, &type->overhead);
     n.labels = labels_of(s, c, id);

@@ -140,9 +140,9 @@ str claim_lab_cond(struct claim_lab *l, const char *claim, const char *type)
 
 static void print_fields(struct sb *b, const struct tree *line)
 {
-    static const char *const common[] = {"time",       "level",     "logger",         "message",         "commit",
-                                         "controller", "namespace", "controllerKind", "controllerGroup", "reconcileID",
-                                         "name"};
+    static const char *const common[] = {"caller",      "time",       "level",     "logger",         "message",
+                                         "commit",      "controller", "namespace", "controllerKind", "controllerGroup",
+                                         "reconcileID", "name"};
 
     sb_str(b, tree_str(tree_get(line, "level")));
     for (uint32_t i = 0; i < line->n; i++) {

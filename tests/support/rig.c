@@ -17,6 +17,36 @@ static const char system_node[] =
     "spec: {taints: [{key: CriticalAddonsOnly, effect: NoSchedule}]}\n"
     "status: {capacity: {cpu: '4', memory: 16Gi, pods: '110'}, allocatable: {cpu: '4', memory: 16Gi, pods: '110'}}\n";
 
+struct write_under_way {
+    struct rig *r;
+    uint32_t ix; /* of rig.writes */
+};
+
+static void on_answered(struct exchange *x)
+{
+    const struct write_under_way *u = x->ctx;
+
+    u->r->writes.v[u->ix].status = reply_code(x);
+}
+
+/* Before the server has it: it may be answered, and gone, when the server returns. */
+static uint32_t note(struct rig *r, uint32_t replica, struct exchange *x)
+{
+    struct write_under_way *u = arena_new_one(x->arena, struct write_under_way);
+    struct arena *a = r->l->a;
+    struct rig_write w = {.t = rig_now(r), .replica = replica};
+
+    w.method = arena_strdup(a, str_c(x->method));
+    w.path = arena_strdup(a, x->path);
+    w.body = arena_strdup(a, x->body);
+    w.type = arena_strdup(a, http_header_get(x->headers, x->n_headers, "Content-Type"));
+    *u = (struct write_under_way){r, r->writes.n};
+    x->ctx = u;
+    x->on_over = on_answered;
+    vec_push(&r->writes, w);
+    return u->ix;
+}
+
 /* Between a replica and the server: notes who changes what. What a process sends after its end is not sent. */
 static void serve(void *ctx, struct exchange *x)
 {
@@ -24,21 +54,17 @@ static void serve(void *ctx, struct exchange *x)
     struct rig *r = d->r;
     bool keeps = !r->forgetful && strcmp(x->method, "GET") != 0;
     uint64_t before = kube_rv(r->l->s->k);
-    struct rig_write w = {.t = rig_now(r), .replica = d->i};
+    uint32_t ix = 0;
 
     if (!r->replicas[d->i] || replica_ended(r->replicas[d->i]) || (r->before && !r->before(r->watch_ctx, d->i, x))) {
         reply_abort(x);
         return;
     }
-    if (keeps) {
-        w.method = arena_strdup(r->l->a, str_c(x->method));
-        w.path = arena_strdup(r->l->a, x->path);
-        w.body = arena_strdup(r->l->a, x->body);
-    }
-    r->server(r->server_ctx, x);
-    w.changed = kube_rv(r->l->s->k) != before;
     if (keeps)
-        vec_push(&r->writes, w);
+        ix = note(r, d->i, x);
+    r->server(r->server_ctx, x);
+    if (keeps)
+        r->writes.v[ix].changed = kube_rv(r->l->s->k) != before;
     if (r->after)
         r->after(r->watch_ctx, d->i);
 }

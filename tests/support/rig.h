@@ -13,8 +13,9 @@
 struct rig_write { /* of a replica */
     double t;      /* seconds since the rig was made */
     uint32_t replica;
-    str method, path, body;
-    bool changed; /* something came of it */
+    str method, path, type, body; /* type: of the body, as the header says */
+    bool changed;                 /* something came of it */
+    int status;                   /* of the answer; 0: there was none yet */
 };
 
 struct rig;

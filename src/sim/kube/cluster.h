@@ -20,6 +20,7 @@ struct cluster_options {
     struct span pod_stop;   /* how long a container takes to stop when asked; capped by its grace period; 0: 0.2 s */
     int64_t lease_renew_ms; /* 0: 10 s */
     int64_t node_grace_ms;  /* without a lease: NotReady; 0: 40 s */
+    int64_t heartbeat_ms;   /* a kubelet reports its status this often even if nothing changes; 0: 5 min */
     bool no_scheduler, no_workloads;
     bool lean;             /* for long simulations: nobody records events, pods start in one step */
     bool container_events; /* Pulled, Created, Started and Killing, as kubelets record them for `kubectl describe` */

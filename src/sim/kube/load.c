@@ -107,10 +107,12 @@ static bool defines(const struct tree *crd, const struct tree *obj)
 
 static bool will_be_known(struct kube *k, const struct saved *s, const struct tree *obj)
 {
-    for (uint32_t i = 0; i < s->objects.n; i++)
+    if (kind_of_object(k, obj))
+        return true;
+    for (uint32_t i = 0; i < s->objects.n; i++) /* definitions come first in what was saved */
         if (defines(s->objects.v[i], obj))
             return true;
-    return kind_of_object(k, obj) != NULL;
+    return false;
 }
 
 static bool read_rv(const struct tree *obj, uint64_t *ret)

@@ -141,6 +141,37 @@ static void a_deadline(void **state)
     check_double("such pods are not counted", counter(M(x)->pods_drained_total, "Forceful Termination", ""), 0);
 }
 
+/* What the annotation of a pod says is told by the drain, once. */
+static void protections_are_told(void **state)
+{
+    struct node_lab *x = *state;
+
+    node_lab_up(x, "c", "");
+    node_lab_pod(x, "kept", "c", "annotations: {karpenter.sh/do-not-disrupt: 'true'}", "");
+    node_lab_pod(x, "wrong", "c", "annotations: {karpenter.sh/do-not-disrupt: 'yes'}", "");
+    node_lab_pod(x, "negative", "c", "annotations: {karpenter.sh/do-not-disrupt: '-1m'}", "");
+    node_lab_pod(x, "timed", "c", "annotations: {karpenter.sh/do-not-disrupt: 40s}", "");
+    far_run(x->f, 3);
+    far_delete(x->f, "nodeclaims", "c");
+    far_run(x->f, 10);
+    check_str("no duration", far_events(x->f, "InvalidDoNotDisruptAnnotation", "wrong"),
+              "Invalid karpenter.sh/do-not-disrupt annotation: failed to parse \"yes\" as a duration: time: invalid "
+              "duration \"yes\", ignoring annotation");
+    check_str(
+        "backwards", far_events(x->f, "InvalidDoNotDisruptAnnotation", "negative"),
+        "Invalid karpenter.sh/do-not-disrupt annotation: duration \"-1m\" must be positive, ignoring annotation");
+    check_true("neither is kept", far_count(x->f, "pods", "wrong") == 0 && far_count(x->f, "pods", "negative") == 0);
+    check_true("until when", str_starts(far_events(x->f, "DoNotDisruptUntil", "timed"),
+                                        STR("The karpenter.sh/do-not-disrupt grace period will elapse at 20")));
+    check_str("not yet", far_events(x->f, "DoNotDisruptGracePeriodElapsed", ""), "");
+    check_u64("is kept", far_count(x->f, "pods", "timed"), 1);
+    far_run(x->f, 40);
+    check_str("over", far_events(x->f, "DoNotDisruptGracePeriodElapsed", "timed"),
+              "The karpenter.sh/do-not-disrupt grace period has elapsed, pod is now disruptable");
+    check_u64("is kept no more", far_count(x->f, "pods", "timed"), 0);
+    check_u64("for ever", far_count(x->f, "pods", "kept"), 1);
+}
+
 /* Scenario 010: a budget that allows nothing. */
 static void a_budget(void **state)
 {
@@ -472,6 +503,7 @@ int main(void)
         TEST(a_claim_is_deleted),
         TEST(a_node_is_deleted),
         TEST(a_deadline),
+        TEST(protections_are_told),
         TEST(a_budget),
         TEST(two_budgets),
         TEST(groups),

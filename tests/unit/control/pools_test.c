@@ -122,21 +122,25 @@ static void health(void **state)
 static const struct {
     const char *name;
     int64_t replicas, limit; /* limit -1: none */
-    uint32_t active, going;
+    uint32_t active, going, pending;
     int64_t want;
     bool limited;
 } statics[] = {
-    {"SP-2: from nothing", 3, -1, 0, 0, 3, false},
-    {"SP-2: some are there", 3, -1, 2, 0, 1, false},
-    {"SP-1: enough", 3, -1, 3, 0, 0, false},
-    {"SP-2: none", 0, -1, 0, 0, 0, false},
-    {"SP-2: up to the limit", 5, 3, 1, 0, 2, false},
-    {"SP-2: those on their way out count", 5, 3, 1, 1, 1, false},
-    {"SP-2: at the limit", 5, 3, 2, 1, 0, true},
-    {"SP-2: beyond", 5, 3, 4, 1, 0, true},
-    {"SD-1: too many", 1, -1, 4, 0, -3, false},
-    {"SD-1: all", 0, 3, 4, 2, -4, false},
-    {"SD-1: only those that stay", 2, -1, 2, 5, 0, false},
+    {"SP-2: from nothing", 3, -1, 0, 0, 0, 3, false},
+    {"SP-2: some are there", 3, -1, 2, 0, 0, 1, false},
+    {"SP-1: enough", 3, -1, 3, 0, 0, 0, false},
+    {"SP-2: none", 0, -1, 0, 0, 0, 0, false},
+    {"SP-2: up to the limit", 5, 3, 1, 0, 0, 2, false},
+    {"SP-2: those on their way out count", 5, 3, 1, 1, 0, 1, false},
+    {"SP-2: at the limit", 5, 3, 2, 1, 0, 0, true},
+    {"SP-2: beyond", 5, 3, 4, 1, 0, 0, true},
+    {"SD-1: too many", 1, -1, 4, 0, 0, -3, false},
+    {"SD-1: all", 0, 3, 4, 2, 0, -4, false},
+    {"one is being replaced", 3, -1, 2, 0, 1, 0, false},
+    {"one is being replaced, and its replacement is there", 3, -1, 3, 0, 1, 0, false},
+    {"one is being replaced, and more are wanted", 5, -1, 2, 0, 1, 3, false},
+    {"what is being replaced counts against the limit", 5, 4, 2, 1, 1, 0, true},
+    {"SD-1: only those that stay", 2, -1, 2, 5, 0, 0, false},
 };
 
 static void replicas(void **state)
@@ -145,11 +149,12 @@ static void replicas(void **state)
     for (size_t i = 0; i < ARRAY_LEN(statics); i++) {
         AUTO(arena) struct arena *a = arena_new(0);
         struct nodepool p = {.is_static = true, .replicas = statics[i].replicas, .has_limits = statics[i].limit >= 0};
+        struct pool_census v = {statics[i].active, statics[i].pending, statics[i].going};
         bool limited;
 
         if (p.has_limits)
             reslist_set(a, &p.limits, SYM(NODES), statics[i].limit * 1000, false);
-        check_i64(statics[i].name, static_decide(&p, statics[i].active, statics[i].going, &limited), statics[i].want);
+        check_i64(statics[i].name, static_decide(&p, v, &limited), statics[i].want);
         check_true(statics[i].name, limited == statics[i].limited);
     }
 }

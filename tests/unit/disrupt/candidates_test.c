@@ -8,15 +8,13 @@
 #include "support/check.h"
 #include "support/scenario.h"
 
-static const char *const methods[] = {"emptiness", "drift", "multi", "single"};
-
 /* What is said of node n1: "candidate", or text and fix. */
 static str said(const struct candidates *c, enum disrupt_method m, struct sb *out)
 {
     struct blocker b = candidate_blocker(c, 0, m);
 
     sb_reset(out);
-    check_true(methods[m], (b.kind == BLOCK_NONE) == (candidate_obstacle(c, 0, m) == BLOCK_NONE));
+    check_true(disrupt_method_name(m), (b.kind == BLOCK_NONE) == (candidate_obstacle(c, 0, m) == BLOCK_NONE));
     if (b.kind == BLOCK_NONE) {
         sb_c(out, "candidate");
         return sb_view(out);

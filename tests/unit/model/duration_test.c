@@ -106,6 +106,30 @@ static void refusals(void **state UNUSED)
     }
 }
 
+static void in_words_of_go(void **state UNUSED)
+{
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"yes", "time: invalid duration \"yes\""},
+        {"", "time: invalid duration \"\""},
+        {"10", "time: missing unit in duration \"10\""},
+        {"1h30", "time: missing unit in duration \"1h30\""},
+        {"10 min", "time: unknown unit \" min\" in duration \"10 min\""},
+        {"1d12h", "time: unknown unit \"d\" in duration \"1d12h\""},
+        {"2562048h", "time: invalid duration \"2562048h\""},
+        {"10m", ""},
+    };
+    struct sb b = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        sb_reset(&b);
+        duration_go_error(&b, str_c(cases[i].text));
+        check_str(cases[i].text, sb_view(&b), cases[i].want);
+    }
+    sb_fini(&b);
+}
+
 static void never(void **state UNUSED)
 {
     struct err e;
@@ -229,13 +253,10 @@ static void no_points_in_time(void **state UNUSED)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parsing),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(never),
-        cmocka_unit_test(points_in_time),
-        cmocka_unit_test(every_day_comes_back),
-        cmocka_unit_test(the_ends_of_time),
-        cmocka_unit_test(no_points_in_time),
+        cmocka_unit_test(parsing),          cmocka_unit_test(refusals),
+        cmocka_unit_test(in_words_of_go),   cmocka_unit_test(never),
+        cmocka_unit_test(points_in_time),   cmocka_unit_test(every_day_comes_back),
+        cmocka_unit_test(the_ends_of_time), cmocka_unit_test(no_points_in_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

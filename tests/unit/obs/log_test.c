@@ -75,6 +75,26 @@ static void lines(UNUSED void **state)
     sb_fini(&p.text);
 }
 
+static void callers_are_named(UNUSED void **state)
+{
+    struct pen p = {.now_ms = 1794733551007};
+    AUTO(log) struct log *l = log_new(LOG_DEBUG, &(struct log_sink){&p, take}, now, &p);
+
+#define FROM(caller)                                                                                                   \
+    "{\"level\":\"INFO\",\"time\":\"2026-11-15T09:05:51.007Z\",\"logger\":\"controller\",\"caller\":\"" caller         \
+    "\",\"message\":\"hello\"}\n"
+    log_write_from("/build/src/control/provision.c:12", l, LOG_INFO, "hello", NULL, NULL, 0);
+    expect("file and directory", &p, FROM("control/provision.c:12"));
+    log_write_from("main.c:1", l, LOG_INFO, "hello", NULL, NULL, 0);
+    expect("no directory", &p, FROM("main.c:1"));
+    log_write_from("app/main.c:1", l, LOG_INFO, "hello", NULL, NULL, 0);
+    expect("no more than one", &p, FROM("app/main.c:1"));
+#line 77 "x/obs/log_test.c"
+    log_info(l, "hello");
+    expect("of the macros", &p, FROM("obs/log_test.c:77"));
+    sb_fini(&p.text);
+}
+
 static void floods_are_thinned(UNUSED void **state)
 {
     struct pen p = {.now_ms = 1000000};
@@ -97,7 +117,8 @@ static void floods_are_thinned(UNUSED void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(floods_are_thinned)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(callers_are_named),
+                                       cmocka_unit_test(floods_are_thinned)};
 
     return cmocka_run_group_tests_name("obs/log", tests, NULL, NULL);
 }

@@ -569,6 +569,26 @@ static void many_groups_are_merged(void **state)
     world_fini(&w);
 }
 
+/* Each time something is left to choose from and limits have made it less. */
+static void types_that_limits_leave_out(UNUSED void **state)
+{
+    struct world w;
+
+    world_must(&w, "limits",
+               POOL_LIMITED("default", "cpu: 5") POD_NAMED("default", "a", "cpu: 1500m", "")
+                   POD_NAMED("default", "b", "cpu: 1500m", "") POD_NAMED("default", "c", "cpu: 3", ""),
+               types);
+    check_u64("claims", w.plan->n_claims, 1);
+    check_u64("first all may come, then none that is larger", w.plan->n_exclusions, 0);
+    world_fini(&w);
+    world_must(&w, "limits", POOL_LIMITED("default", "cpu: 3") POD_NAMED("default", "a", "cpu: 1500m", ""), types);
+    check_u64("noted once", w.plan->n_exclusions, 1);
+    check_u64("the larger ones", w.plan->exclusions[0].n_excluded, 2);
+    check_u64("of all", w.plan->exclusions[0].n_types, 3);
+    check_u64("of the pool", w.plan->exclusions[0].pool, 0);
+    world_fini(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -580,6 +600,7 @@ int main(void)
         cmocka_unit_test(a_reservation_that_is_used_up),
         cmocka_unit_test(a_claim_that_is_cut),
         cmocka_unit_test(failures_are_in_order),
+        cmocka_unit_test(types_that_limits_leave_out),
         cmocka_unit_test(bounds_hold),
         cmocka_unit_test(no_nodes_no_bound),
         cmocka_unit_test(many_groups_are_merged),

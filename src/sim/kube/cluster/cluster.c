@@ -260,6 +260,8 @@ struct cluster *cluster_new(struct kube *k, const struct cluster_options *o)
         c->o.lease_renew_ms = 10000;
     if (c->o.node_grace_ms == 0)
         c->o.node_grace_ms = 40000;
+    if (c->o.heartbeat_ms == 0)
+        c->o.heartbeat_ms = 300000;
     c->scratch = arena_new(SCRATCH);
     find_kinds(c);
     c->pods = pods_new(c); /* first: the others look pods up when they are told of changes */

@@ -6,7 +6,6 @@
 
 #include "sim/kube/cluster/fields.h"
 
-#define HEARTBEAT_US (300 * 1000000ll) /* a kubelet reports its status this often even if nothing changes */
 #define LEASE_S 40
 #define LEASE_NS "kube-node-lease"
 
@@ -219,7 +218,7 @@ static void beat(void *ctx)
 {
     struct kubelet *n = ctx;
 
-    timer_set(n->all->c->w, &n->heartbeat, HEARTBEAT_US);
+    timer_set(n->all->c->w, &n->heartbeat, n->all->c->o.heartbeat_ms * 1000);
     report(n, cluster_begin(n->all->c));
 }
 

@@ -1,0 +1,419 @@
+/* disruption: the loop (lifecycle 8.1). One method after the other looks at the cluster; the first that finds something to do is the last in its run.
+ *
+ * A run never waits for the second look at a decision: it comes back when it is time, so that a process can end at any moment. */
+#include "control/disruption_int.h"
+
+#include <stdlib.h>
+
+#include "base/bits.h"
+#include "control/claims.h"
+#include "control/fan.h"
+#include "model/duration.h"
+
+#define POLL_MS 10000
+#define UNSYNCED_MS 1000
+#define UNSYNCED_WAITING_MS 100 /* a replacement is being launched, and the next removal is next in line */
+#define SECOND_LOOK_MS 15000
+#define SETTLED_MS (5 * 60 * 1000ll)
+#define OVERDUE_MS (15 * 60 * 1000ll)
+#define START_WIDTH 10
+
+/* A loop that looks every ten seconds does not stay away for longer when something failed. */
+static const struct limiter_spec limit = {.base_us = 5000, .max_us = POLL_MS * 1000ll, .qps = 10, .burst = 100};
+
+/* ---- when ---- */
+
+static void say_overdue_one(struct reconcile *r, const char *what, int64_t late_ms)
+{
+    struct sb b = {0};
+
+    sb_printf(&b, "abnormal time between runs of %s = ", what);
+    duration_print(&b, late_ms * 1000000);
+    log_write(r->log, LOG_DEBUG, sb_cstr(&b), NULL, NULL, 0);
+    sb_fini(&b);
+}
+
+static void say_overdue(const struct disruptor *d, struct reconcile *r)
+{
+    int64_t now = world_now_ms(d->c->world);
+
+    if (d->looped_ms && now - d->looped_ms > OVERDUE_MS)
+        say_overdue_one(r, "disruption-loop", now - d->looped_ms);
+    for (uint32_t m = 0; m < N_METHODS; m++)
+        if (d->ran_ms[m] && now - d->ran_ms[m] > OVERDUE_MS)
+            say_overdue_one(r, disrupt_method_name((enum disrupt_method)m), now - d->ran_ms[m]);
+}
+
+/* The number of the moment: the same as the last one when nothing has happened that consolidation would look at. */
+static uint64_t news(struct disruptor *d)
+{
+    uint64_t epoch = store_consolidation_epoch(d->c->store);
+    int64_t now = world_now_ms(d->c->world);
+
+    if (d->news == 0 || epoch != d->epoch || now - d->news_ms >= SETTLED_MS) {
+        d->news++;
+        d->epoch = epoch;
+        d->news_ms = now;
+    }
+    return d->news;
+}
+
+static bool looks_twice(enum disrupt_method m)
+{
+    return m == METHOD_EMPTINESS || m == METHOD_MULTI || m == METHOD_SINGLE;
+}
+
+/* ---- one method ---- */
+
+static const struct snapshot *snapshot_now(struct disruptor *d)
+{
+    struct control *c = d->c;
+
+    return store_snapshot(c->store, &c->options->settings, c->cloud->catalog(c->cloud->self), world_now_ms(c->world));
+}
+
+static uint64_t *taken_bits(struct disruptor *d, struct arena *a, const struct snapshot *s)
+{
+    uint64_t *v = arena_new_array(a, uint64_t, (s->n_nodes + 63) / 64 + 1);
+
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        if (s->nodes[i].node && disruption_is_taken(d, s->nodes[i].node->provider_id))
+            bit_set(v, i);
+    return v;
+}
+
+/* A pool that has too many is made smaller first. */
+static int64_t *static_rooms(struct disruptor *d, struct arena *a, const struct snapshot *s)
+{
+    int64_t *room = arena_new_array(a, int64_t, s->n_pools);
+
+    for (uint32_t i = 0; i < s->n_pools; i++) {
+        const struct nodepool *p = &s->pools[i];
+        struct pool_census v = store_pool_census(d->c->store, p->name);
+
+        if (p->is_static && (int64_t)v.active + v.pending <= p->replicas)
+            room[i] = store_room(d->c->store, p->name, static_limit(p));
+    }
+    return room;
+}
+
+static struct pass_options options_of(struct disruptor *d, struct arena *a, const struct snapshot *s,
+                                      enum disrupt_method m)
+{
+    return (struct pass_options){
+        .method = m,
+        .compat = d->c->options->settings.consolidation == CONSOLIDATION_COMPAT,
+        .busy = taken_bits(d, a, s),
+        .static_room = m == METHOD_STATIC_DRIFT ? static_rooms(d, a, s) : NULL,
+    };
+}
+
+/* What the methods of one run have in common: no fiber gives way between them. */
+struct sight {
+    const struct snapshot *s;
+    struct candidates *known;
+    const uint64_t *told; /* NULL: to be asked for */
+};
+
+static const struct pass *look(struct disruptor *d, struct reconcile *r, struct sight *x, enum disrupt_method m)
+{
+    const struct snapshot *s = x->s;
+    struct pass_options o = options_of(d, r->arena, s, m);
+    uint64_t now = news(d);
+
+    o.unchanged = looks_twice(m) && d->settled[m] == now;
+    o.known = x->known;
+    if (!x->told)
+        x->told = pass_told(d, r->arena, s);
+    o.told = x->told;
+    const struct pass *p = disrupt_pass(r->arena, s, &o);
+    /* A node that has been left alone for long enough becomes a candidate, though nothing has happened to it. */
+    if (o.unchanged && !o.compat && p->n_candidates != d->n_settled[m]) {
+        o.unchanged = false;
+        p = disrupt_pass(r->arena, s, &o);
+    }
+    pass_report(d, r, s, m, p);
+    if (p->n_remarks)
+        x->told = NULL;
+    d->ran_ms[m] = s->now_ms;
+    if (looks_twice(m) && p->n_candidates && p->n_commands == 0 && !p->constrained && p->error.n == 0) {
+        d->settled[m] = now;
+        d->n_settled[m] = p->n_candidates;
+    }
+    return p;
+}
+
+/* ---- decided ---- */
+
+struct starts {
+    struct disruptor *d;
+    struct reconcile *r;
+    VEC(struct removal *) v;
+    uint32_t n_begun;
+    struct err err; /* the first, one that is not a conflict if there is one */
+};
+
+static void start_one(void *ctx, uint32_t i)
+{
+    struct starts *s = ctx;
+    struct err e;
+
+    if (removal_start(s->d, s->r, s->v.v[i], &e))
+        s->n_begun++;
+    else if (s->err.kind == ERR_NONE || (s->err.kind == ERR_CONFLICT && e.kind != ERR_CONFLICT))
+        s->err = e;
+}
+
+/* A claim of a static pool that is to be made is spoken for from here on. */
+static bool reserve(struct disruptor *d, struct removal *x)
+{
+    if (x->method != METHOD_STATIC_DRIFT)
+        return true;
+    const struct nodepool *p = store_pool(d->c->store, x->leavers[0].pool);
+    x->reserved = p && store_reserve(d->c->store, x->leavers[0].pool, static_limit(p), 1) == 1;
+    return x->reserved;
+}
+
+static struct result start_failed(struct reconcile *r, const struct err *e)
+{
+    if (e->kind == ERR_CONFLICT)
+        return result_requeue();
+    r->err = *e;
+    (void)err_wrap(&r->err, "disrupting nodes");
+    return result_error();
+}
+
+/* Drift: whatever was found begins at once. */
+static struct result start_all(struct disruptor *d, struct reconcile *r, const struct snapshot *s, const struct pass *p)
+{
+    struct starts x = {.d = d, .r = r};
+
+    for (uint32_t i = 0; i < p->n_commands; i++) {
+        struct removal *one = removal_of(d->c, s, &p->commands[i]);
+
+        if (reserve(d, one))
+            vec_push(&x.v, one);
+        else
+            removal_free(one);
+    }
+    fan_out(d->c->world, "disrupt", x.v.n, START_WIDTH, start_one, &x);
+    vec_fini(&x.v);
+    return x.err.kind != ERR_NONE ? start_failed(r, &x.err) : result_after_ms(0);
+}
+
+static void wait_for_second_look(struct disruptor *d, const struct snapshot *s, enum disrupt_method m,
+                                 const struct pass *p, int64_t began_us)
+{
+    for (uint32_t i = 0; i < p->n_commands; i++)
+        vec_push(&d->waiting, removal_of(d->c, s, &p->commands[i]));
+    d->waiting_for = m;
+    d->due_ms = s->now_ms + SECOND_LOOK_MS;
+    d->decided_us = began_us;
+    d->acted = false;
+}
+
+/* ---- looked at again ---- */
+
+/* Its number in the snapshot, if it is the same machine. */
+static uint32_t leaver_index(const struct disruptor *d, const struct snapshot *s, const struct leaver *l)
+{
+    const struct state_node *n = store_machine(d->c->store, l->provider_id);
+
+    if (!n || !n->node || !n->claim || !str_eq(n->node->uid, l->node_uid) || !str_eq(n->claim->uid, l->claim_uid))
+        return UINT32_MAX;
+    return (uint32_t)(n - s->nodes);
+}
+
+static uint32_t *type_indexes(struct arena *a, const struct snapshot *s, const struct replacement *p)
+{
+    uint32_t *v = arena_new_array(a, uint32_t, p->n_types);
+    struct u64map by_name = {0};
+
+    for (uint32_t i = 0; i < s->catalog->n; i++)
+        u64map_put(&by_name, s->catalog->types[i].name.v, i);
+    for (uint32_t i = 0; i < p->n_types; i++) {
+        bool known;
+        sym name = sym_find(s->syms, p->type_names[i], &known);
+        uint32_t ix = known ? u64map_get(&by_name, name.v) : MAP_NONE;
+
+        v[i] = ix == MAP_NONE ? UINT32_MAX : ix;
+    }
+    u64map_fini(&by_name);
+    return v;
+}
+
+static enum recheck look_again(struct disruptor *d, struct removal *x, uint32_t *ret_failed)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+    const struct snapshot *s = snapshot_now(d);
+    struct pass_options o = options_of(d, a, s, x->method);
+    const uint32_t **types = arena_new_array(a, const uint32_t *, x->n_replacements);
+    uint32_t *n_types = arena_new_array(a, uint32_t, x->n_replacements);
+    struct earlier c = {.nodes = arena_new_array(a, uint32_t, x->n_leavers),
+                        .n_nodes = x->n_leavers,
+                        .n_claims = x->n_replacements,
+                        .types = types,
+                        .n_types = n_types};
+
+    for (uint32_t i = 0; i < x->n_leavers; i++)
+        c.nodes[i] = leaver_index(d, s, &x->leavers[i]);
+    for (uint32_t i = 0; i < x->n_replacements; i++) {
+        types[i] = type_indexes(a, s, &x->replacements[i]);
+        n_types[i] = x->replacements[i].n_types;
+    }
+    enum recheck ret = disrupt_recheck(a, s, &o, &c, ret_failed);
+    if (ret == RECHECK_GOOD && c.n_nodes < x->n_leavers) {
+        uint32_t *keep = arena_new_array(a, uint32_t, c.n_nodes), n = 0;
+
+        for (uint32_t i = 0; i < x->n_leavers && n < c.n_nodes; i++)
+            if (leaver_index(d, s, &x->leavers[i]) == c.nodes[n])
+                keep[n++] = i;
+        assert(n == c.n_nodes);
+        removal_keep(x, keep, n);
+    }
+    return ret;
+}
+
+static struct removal *next_waiting(struct disruptor *d)
+{
+    struct removal *x = d->waiting.v[0];
+
+    d->waiting.n--;
+    memmove(d->waiting.v, d->waiting.v + 1, d->waiting.n * sizeof(*d->waiting.v));
+    return x;
+}
+
+/* One after the other, each on a cluster in which those before it have begun. false: *ret is how the run ends. */
+static bool second_looks(struct disruptor *d, struct reconcile *r, struct result *ret)
+{
+    while (d->waiting.n) {
+        uint32_t n_failed = 0;
+        struct err e;
+
+        if (!store_synced(d->c->store)) {
+            *ret = result_after_ms(UNSYNCED_WAITING_MS);
+            return false;
+        }
+        struct removal *x = next_waiting(d);
+        enum recheck why = look_again(d, x, &n_failed);
+        if (why != RECHECK_GOOD) {
+            removal_rejected(d, r->arena, x, why, n_failed);
+            removal_free(x);
+            continue;
+        }
+        if (n_failed)
+            metric_inc(d->c->metrics->voluntary_disruption_failed_validations_total, n_failed,
+                       METRIC_VALS(str_c(consolidation_type(x->method))));
+        if (!removal_start(d, r, x, &e)) {
+            *ret = start_failed(r, &e);
+            return false;
+        }
+        d->acted = true;
+    }
+    pass_took(d, d->waiting_for, d->decided_us);
+    return true;
+}
+
+/* ---- the loop ---- */
+
+static struct result look_with_all(struct disruptor *d, struct reconcile *r, struct sight *x, uint32_t from)
+{
+    const struct snapshot *s = x->s;
+
+    for (uint32_t m = from; m < N_METHODS; m++) {
+        int64_t began_us = world_mono_us(d->c->world);
+        const struct pass *p = look(d, r, x, (enum disrupt_method)m);
+
+        if (p->error.n) {
+            (void)err_set(&r->err, ERR_INVALID, "disrupting nodes, " STR_FMT, STR_ARG(p->error));
+            return result_error();
+        }
+        if (p->n_commands == 0) {
+            pass_took(d, (enum disrupt_method)m, began_us);
+            continue;
+        }
+        if (looks_twice((enum disrupt_method)m)) {
+            wait_for_second_look(d, s, (enum disrupt_method)m, p, began_us);
+            return result_after_ms(SECOND_LOOK_MS);
+        }
+        struct result res = start_all(d, r, s, p);
+        pass_took(d, (enum disrupt_method)m, began_us);
+        return res;
+    }
+    return result_after_ms(POLL_MS);
+}
+
+/* From this method on. */
+static struct result look_around(struct disruptor *d, struct reconcile *r, uint32_t from)
+{
+    struct sight x = {.s = snapshot_now(d)};
+
+    protections_report(d, r->arena, x.s);
+    x.known = pass_candidates_new(r->arena, x.s);
+    struct result res = look_with_all(d, r, &x, from);
+    pass_candidates_free(x.known);
+    return res;
+}
+
+static struct result run(struct reconcile *r)
+{
+    struct disruptor *d = r->ctx;
+    struct result res;
+    struct err e;
+    uint32_t from = 0;
+
+    say_overdue(d, r);
+    d->looped_ms = world_now_ms(d->c->world);
+    if (!store_synced(d->c->store))
+        return result_after_ms(d->waiting.n ? UNSYNCED_WAITING_MS : UNSYNCED_MS);
+    const struct snapshot *s = snapshot_now(d);
+    budgets_report(r, s);
+    if (!marks_clean_up(d, r->arena, s, &e))
+        return start_failed(r, &e);
+    if (d->waiting.n) {
+        int64_t left_ms = d->due_ms - world_now_ms(d->c->world);
+
+        if (left_ms > 0)
+            return result_after_ms(left_ms);
+        if (!second_looks(d, r, &res))
+            return res;
+        if (d->acted)
+            return result_after_ms(0);
+        from = d->waiting_for + 1u;
+    }
+    return look_around(d, r, from);
+}
+
+static void on_event(void *ctx, const struct store_event *ev)
+{
+    if (ev->kind == OBJ_NODEPOOL && ev->change == STORE_GONE)
+        pass_forget_pool(ctx, ev->name);
+}
+
+struct disruptor *disruptor_new(struct control *c)
+{
+    struct disruptor *d = xcalloc(1, sizeof(*d));
+
+    d->c = c;
+    d->loop = manager_add(
+        c->manager, &(struct controller_spec){.name = "disruption", .workers = 1, .limit = limit, .fn = run, .ctx = d});
+    disruption_queue_register(d);
+    metric_inc(c->metrics->voluntary_disruption_consolidation_timeouts_total, 0, METRIC_VALS(STR("multi")));
+    metric_inc(c->metrics->voluntary_disruption_consolidation_timeouts_total, 0, METRIC_VALS(STR("single")));
+    store_subscribe(c->store, on_event, d);
+    return d;
+}
+
+void disruptor_free(struct disruptor *d)
+{
+    if (!d)
+        return;
+    for (uint32_t i = 0; i < d->under_way.n; i++)
+        removal_free(d->under_way.v[i]);
+    for (uint32_t i = 0; i < d->waiting.n; i++)
+        removal_free(d->waiting.v[i]);
+    vec_fini(&d->under_way);
+    vec_fini(&d->waiting);
+    htab_fini(&d->taken);
+    free(d);
+}

@@ -1,0 +1,119 @@
+/* What the loop and the queue of disruption share. */
+#pragma once
+
+#include "base/htab.h"
+#include "base/vec.h"
+#include "control/disruption.h"
+#include "control/metrics.h"
+#include "control/round.h"
+#include "control/write.h"
+#include "disrupt/pass.h"
+
+struct removal;
+
+struct leaver {          /* a node that goes */
+    struct htab_node at; /* in disruptor.taken: by provider id */
+    struct removal *of;
+    str node, node_uid, claim, claim_uid, provider_id, pool;
+    str type, capacity_type; /* by its labels */
+    double price;            /* an hour */
+    bool is_static;          /* of a pool with replicas */
+    bool marked;             /* tainted, and its claim says why */
+    bool gone;               /* its claim was deleted */
+};
+
+struct replacement {
+    struct round_claim claim;
+    str capacity_type; /* that a launch would try first */
+    str types;         /* for logs: the first five by price and how many more */
+    str *type_names;   /* all of them */
+    uint32_t n_types;
+    str name, uid; /* once it was made */
+    bool initialized;
+};
+
+/* A command, written down: nothing of it points into snapshot or store. It has an arena of its own. */
+struct removal {
+    struct arena *arena;
+    str id; /* a uuid */
+    enum disrupt_method method;
+    struct leaver *leavers;
+    struct replacement *replacements;
+    struct round_node *targets; /* machines that take pods of theirs */
+    uint32_t n_leavers, n_replacements, n_targets;
+    uint32_t n_pods; /* that move */
+    double savings;  /* an hour */
+    int64_t began_ms;
+    bool reserved; /* a claim of its static pool that is not made yet */
+};
+
+struct disruptor {
+    struct control *c;
+    struct queue *loop, *queue;
+    /* Under way, in the order in which they began; their leavers, by provider id. */
+    VEC(struct removal *) under_way;
+    struct htab taken;
+    /* Decided, and to be looked at again once it is time. */
+    VEC(struct removal *) waiting;
+    enum disrupt_method waiting_for; /* whose they are */
+    int64_t due_ms;
+    int64_t decided_us; /* when that method began to look */
+    bool acted;         /* some of them have begun */
+    /* What was found to be nothing (lifecycle 2.7): a number that rises with every change that may make a difference, and every five minutes. */
+    uint64_t epoch, news;
+    int64_t news_ms;
+    uint64_t settled[N_METHODS];   /* the number at which the method found nothing; 0: it did not */
+    uint32_t n_settled[N_METHODS]; /* candidates that it had then */
+    int64_t ran_ms[N_METHODS], looped_ms;
+};
+
+/* ---- disruption_removal.c: commands, written down ---- */
+
+struct removal *removal_of(struct control *c, const struct snapshot *s, const struct disrupt_command *d);
+void removal_free(struct removal *r);
+/* Only those of the leavers stay that are named, in order: indexes into r->leavers. */
+void removal_keep(struct removal *r, const uint32_t *v, uint32_t n);
+
+const char *removal_decision(const struct removal *r);                   /* "delete", "replace" */
+bool removal_is_first_of_pool(const struct removal *r, uint32_t leaver); /* none before it is of the same pool */
+const char *method_label(enum disrupt_method m);             /* the reason in lower case, as metrics have it */
+str removal_text(const struct removal *r, struct arena *a);  /* "replace: [a] -> [1 replacement]" */
+str removal_title(const struct removal *r, struct arena *a); /* the same with reason, id, pools and savings */
+
+#define REMOVAL_FIELDS 6
+/* What log lines say of it. */
+void removal_fields(const struct removal *r, struct arena *a, struct log_field f[REMOVAL_FIELDS]);
+
+/* ---- disruption_marks.c: what is visible on Nodes and NodeClaims ---- */
+
+/* The disrupted taint, on or off. Nodes that are gone are fine; so is one that goes already. */
+bool mark_taint(struct control *c, struct arena *a, str node, bool on, struct err *e);
+/* Condition DisruptionReason of the claim; no reason: none. */
+bool mark_reason(struct control *c, struct arena *a, str claim, str reason, struct err *e);
+/* Takes off what no removal under way has put on: left over from a process that is gone, or from a removal that could not begin. */
+bool marks_clean_up(struct disruptor *d, struct arena *a, const struct snapshot *s, struct err *e);
+
+/* ---- disruption_queue.c ---- */
+
+void disruption_queue_register(struct disruptor *d);
+bool disruption_is_taken(const struct disruptor *d, str provider_id);
+/* Begins, and hands it to the queue. false: it was not begun, and is gone. */
+bool removal_start(struct disruptor *d, struct reconcile *r, struct removal *x, struct err *e);
+/* How long removals may take while so many nodes are on their way (lifecycle 8.13). */
+int64_t removal_limit_ms(uint32_t n_taken);
+
+/* ---- disruption_report.c: events and figures of a pass ---- */
+
+void pass_report(struct disruptor *d, struct reconcile *r, const struct snapshot *s, enum disrupt_method m,
+                 const struct pass *p);
+void pass_took(struct disruptor *d, enum disrupt_method m, int64_t began_us);
+/* Nodes of which it was said a while ago that they cannot be consolidated: bit set over snapshot.nodes. */
+uint64_t *pass_told(struct disruptor *d, struct arena *a, const struct snapshot *s);
+void removal_rejected(struct disruptor *d, struct arena *a, const struct removal *x, enum recheck why,
+                      uint32_t n_failed);
+void budgets_report(struct reconcile *r, const struct snapshot *s);
+void protections_report(struct disruptor *d, struct arena *a, const struct snapshot *s);
+void pass_forget_pool(struct disruptor *d, str pool);
+/* Events DisruptionTerminating and the like: on one object. */
+void disruption_say(struct control *c, const struct api_kind *kind, str name, str uid, const char *reason, str message,
+                    str more_key, int64_t dedupe_ms);

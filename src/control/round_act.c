@@ -1,0 +1,96 @@
+/* What a round has written down is done and said. */
+#include "control/feed.h"
+#include "control/metrics.h"
+#include "control/round.h"
+
+#define FAILED_SCHEDULING_MS (5 * 60 * 1000)
+
+/* ---- said ---- */
+
+static void publish_pod(struct control *c, const struct round_pod *pod, bool warning, const char *reason, str message,
+                        int64_t dedupe_ms, bool limited)
+{
+    recorder_publish(c->recorder, &(struct event){
+                                      .object = {&api_pods, pod->ns, pod->name, pod->uid, {0}},
+                                      .warning = warning,
+                                      .reason = reason,
+                                      .message = message,
+                                      .dedupe = &pod->uid,
+                                      .n_dedupe = 1,
+                                      .dedupe_ms = dedupe_ms,
+                                      .limited = limited,
+                                  });
+}
+
+void round_say_nominated(struct control *c, struct arena *a, const struct round_pod *pod, str claim, str node)
+{
+    str message = arena_printf(a, "Pod should schedule on: %s" STR_FMT "%s%s" STR_FMT, claim.n ? "nodeclaim/" : "",
+                               STR_ARG(claim), claim.n && node.n ? ", " : "", node.n ? "node/" : "", STR_ARG(node));
+
+    publish_pod(c, pod, /* warning= */ false, "Nominated", message, /* dedupe_ms= */ 0, /* limited= */ true);
+}
+
+void round_say_refused(struct control *c, struct arena *a, const struct round_refusal *x)
+{
+    publish_pod(c, &x->pod, /* warning= */ true, "FailedScheduling",
+                arena_printf(a, "Failed to schedule pod, " STR_FMT, STR_ARG(x->reason)), FAILED_SCHEDULING_MS,
+                /* limited= */ false);
+}
+
+/* ---- done ---- */
+
+struct log *round_log(struct arena *a, const struct log *l, const struct round_claim *x)
+{
+    return log_with(a, l, LOG_FIELDS(LOG_OBJ("NodePool", STR(""), x->pool)));
+}
+
+/* The pool as it is now: a round may have been planned before others took what its limits allow. */
+static bool within_limits(struct control *c, str pool, struct err *e)
+{
+    const struct nodepool *np = store_pool(c->store, pool);
+    struct reslist used = store_pool_usage(c->store, pool);
+    struct sb have = {0}, may = {0};
+    bool ok = true;
+
+    if (!np)
+        return err_set(e, ERR_NOT_FOUND, "nodepool \"" STR_FMT "\" not found", STR_ARG(pool));
+    for (uint32_t i = 0; ok && np->has_limits && i < np->limits.n; i++) {
+        const struct resq *q = &np->limits.q[i];
+
+        if (reslist_value(&used, q->name) <= q->v)
+            continue;
+        quantity_print(&have, q->name, reslist_value(&used, q->name), q->binary);
+        quantity_print(&may, q->name, q->v, q->binary);
+        ok = err_set(e, ERR_CAPACITY, STR_FMT " resource usage of " STR_FMT " exceeds limit of " STR_FMT,
+                     STR_ARG(sym_str(c->syms, q->name)), STR_ARG(sb_view(&have)), STR_ARG(sb_view(&may)));
+    }
+    sb_fini(&have);
+    sb_fini(&may);
+    return ok;
+}
+
+bool round_create(struct control *c, struct arena *a, struct log *l, const struct round_claim *x, const char *reason,
+                  str *ret_name, struct err *e)
+{
+    struct tree *made;
+
+    if (!within_limits(c, x->pool, e) || !api_create(c->api, a, &api_nodeclaims, STR(""), x->body, &made, e))
+        return false;
+    *ret_name = tree_str(tree_at(made, "metadata", "name", NULL));
+    feed_answer(c->feed, OBJ_NODECLAIM, made);
+    metric_inc(c->metrics->nodeclaims_created_total, 1,
+               METRIC_VALS(str_c(reason), x->pool, x->min_values_relaxed ? STR("true") : STR("false")));
+    log_info(l, "created nodeclaim", LOG_OBJ("NodeClaim", STR(""), *ret_name), LOG_JSON("requests", x->requests),
+             LOG_STR("instance-types", x->types));
+    return true;
+}
+
+void round_nominate(struct control *c, struct arena *a, const struct round_node *n)
+{
+    for (uint32_t i = 0; i < n->n_pods; i++) {
+        if (n->pods[i].buffer.n)
+            continue; /* nobody is on the way */
+        store_nominate(c->store, n->provider_id, world_now_ms(c->world));
+        round_say_nominated(c, a, &n->pods[i], n->claim, n->node);
+    }
+}

@@ -1,0 +1,104 @@
+/* chaos - a random cluster over simulated hours, with everything that goes wrong, and what may never happen meanwhile.
+ *
+ * A case is a seed and what is left out of it. The same case is the same run, byte for byte. Every deed (somebody scales, deletes, changes something; something breaks) has a
+ * number and draws from a seed of its own, so that one can be left out and the others stay what they were: that is how a failing case is made smaller (shrink.h).
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/sb.h"
+#include "base/str.h"
+
+/* What a case is made of. Anything can be left out by its name. */
+#define CHAOS_PARTS(X)                                                                                                 \
+    X(PAIR, "pair")       /* two replicas with a lease instead of one without */                                       \
+    X(GRACE, "grace")     /* pools have a terminationGracePeriod */                                                    \
+    X(KEEP, "keep")       /* pods of one app do not want to be disrupted */                                            \
+    X(LIMITS, "limits")   /* pools have limits, which change */                                                        \
+    X(STATIC, "static")   /* a pool with replicas */                                                                   \
+    X(STARTUP, "startup") /* nodes begin with a taint that somebody has to take away */                                \
+    X(REPAIR, "repair")   /* the gate NodeRepair is open */                                                            \
+    X(SCALE, "scale")     /* deeds of people, from here on */                                                          \
+    X(ROLL, "roll")       /* a template changes, pods are replaced one by one */                                       \
+    X(JOB, "job")                                                                                                      \
+    X(DAEMON, "daemon") /* a DaemonSet comes, changes or goes */                                                       \
+    X(BUDGET, "pdb")    /* a PodDisruptionBudget lets nobody go, or lets them go again */                              \
+    X(DELETE_CLAIM, "delete-claim")                                                                                    \
+    X(DELETE_NODE, "delete-node")                                                                                      \
+    X(DELETE_POD, "delete-pod")                                                                                        \
+    X(CLASS, "class") /* the node class goes or comes */                                                               \
+    X(POOL, "pool")   /* a pool goes or comes */                                                                       \
+    X(POOL_LIMITS, "pool-limits")                                                                                      \
+    X(POOL_LABELS, "pool-labels")                                                                                      \
+    X(POOL_TAINTS, "pool-taints")                                                                                      \
+    X(POOL_DISRUPTION, "pool-disruption") /* budgets, policy, consolidateAfter */                                      \
+    X(POOL_EXPIRY, "pool-expiry")                                                                                      \
+    X(POOL_REPLICAS, "pool-replicas")                                                                                  \
+    X(HOLD, "hold")         /* a finalizer of somebody else, for a while */                                            \
+    X(PROCESS, "process")   /* what breaks, from here on: a process is killed, stopped, started */                     \
+    X(RESTART, "restart")   /* the API server is away for a while */                                                   \
+    X(CLOCK, "clock")       /* the wall clock jumps */                                                                 \
+    X(POWER, "power")       /* a machine dies */                                                                       \
+    X(NO_JOIN, "no-join")   /* some machines never become Nodes */                                                     \
+    X(NO_START, "no-start") /* nobody takes startup taints away */                                                     \
+    X(CONFLICT, "conflict") /* calls that go wrong, from here on */                                                    \
+    X(GONE, "gone")                                                                                                    \
+    X(THROTTLE, "throttle")                                                                                            \
+    X(ERROR, "error")                                                                                                  \
+    X(LOSE_REPLY, "lose-reply")                                                                                        \
+    X(DUPLICATE, "duplicate")                                                                                          \
+    X(DROP_WATCH, "drop-watch")                                                                                        \
+    X(SERVER_DIES, "server-dies")                                                                                      \
+    X(REFUSE, "refuse")                                                                                                \
+    X(LOSE_ANSWER, "lose-answer")                                                                                      \
+    X(CUT, "cut")                                                                                                      \
+    X(STALL, "stall")                                                                                                  \
+    X(SLOW, "slow")
+
+enum chaos_part {
+#define X(id, name) CHAOS_##id,
+    CHAOS_PARTS(X)
+#undef X
+        CHAOS_N_PARTS
+};
+
+struct chaos_range { /* of deeds, both ends included */
+    uint32_t from, to;
+};
+
+#define CHAOS_SKIPS 64
+
+struct chaos_case {
+    uint64_t seed;
+    uint64_t without; /* bits of enum chaos_part */
+    double hours;     /* of deeds; 0: as long as the seed says */
+    uint32_t n_apps;  /* 0: as many as the seed says */
+    struct chaos_range skip[CHAOS_SKIPS];
+    uint32_t n_skip;
+    bool verbose; /* deeds and logs are told, too */
+};
+
+struct chaos_tally {
+    double hours; /* simulated */
+    double cpu_s;
+    uint64_t n_deeds, n_faults, n_requests;
+    uint64_t n_placed, n_claims, n_nodes, n_nodes_gone, n_evicted, n_disrupted;
+    uint64_t n_hung; /* clusters whose drains ended only when budgets were given up */
+};
+
+struct chaos_result {
+    bool ok;
+    struct chaos_tally tally;
+    uint32_t n_deeds; /* numbers of deeds so far */
+    double deeds_s;   /* when the last of them was */
+    char what[400];   /* what broke, first line */
+};
+
+/* What went wrong is also written to `out` (NULL: stderr). */
+void chaos_run(const struct chaos_case *c, struct sb *out, struct chaos_result *ret);
+void chaos_add(struct chaos_tally *sum, const struct chaos_tally *t);
+
+const char *chaos_part_name(enum chaos_part p);
+/* Reads "--seed 7 --without kill,clock --hours 2 --apps 1 --skip 3-9,12 --verbose", the form chaos_print() writes. Other arguments are left, in order: *argc. */
+bool chaos_parse(struct chaos_case *c, int *argc, char **argv, struct err *e);
+void chaos_print(const struct chaos_case *c, struct sb *out);

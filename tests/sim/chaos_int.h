@@ -1,0 +1,108 @@
+/* chaos_int - one run of a case, for its files: chaos.c (from beginning to end), chaos_deeds.c (what people do and what breaks), chaos_pools.c (NodePools and workloads),
+ * chaos_rules.c (what may never happen), chaos_end.c (what must be so in the end). */
+#pragma once
+
+#include "sim/chaos.h"
+#include "sim/kube/faults.h"
+#include "support/fleet.h"
+
+#define CHAOS_APPS 6
+#define CHAOS_POOLS 3      /* a, which stays, b, which comes and goes, s, which has replicas */
+#define CHAOS_NEWS_S 120.0 /* after so long every replica that acts has heard of a change, whatever watches break */
+
+/* Something that was changed: what was so before counts as well until everybody can know. */
+struct chaos_setting {
+    int64_t now, before;
+    double changed_s;
+};
+
+struct chaos_pool {
+    const char *name;
+    bool is_static;
+    bool tainted;
+    struct chaos_setting limit_milli; /* of cpu; INT64_MAX: none */
+    struct chaos_setting budget;      /* percent; below zero: so many nodes */
+    struct chaos_setting n_nodes;     /* that are initialized */
+};
+
+struct chaos_hold { /* a finalizer of somebody else */
+    const char *plural;
+    char name[128];
+    double until_s;
+};
+
+struct chaos {
+    const struct chaos_case *what;
+    struct rig *r;
+    struct rng rng; /* of the deed at hand */
+    struct faults *faults;
+    uint64_t parts; /* that take part: bits of enum chaos_part */
+    uint32_t n_apps;
+    uint32_t replicas[CHAOS_APPS];
+    uint32_t version[CHAOS_APPS]; /* of the template */
+    uint32_t n_jobs, n_daemons;
+    struct chaos_pool pools[CHAOS_POOLS];
+    VEC(struct chaos_hold) holds;
+    double no_join_until_s, no_start_until_s, jumped_s;
+    bool calm;                  /* nobody does anything any more */
+    char holder[64];            /* of the lease */
+    char led[RIG_REPLICAS][32]; /* who of those that had this place held it last */
+    char evicting[128];         /* the pod whose eviction the server has in hands */
+    uint64_t n_writes;
+    uint64_t n_since_change; /* nodes given up by choice since anything else happened */
+    char last_write[256];
+    struct chaos_tally tally;
+    struct sb bad; /* what was found */
+    struct sb deeds;
+};
+
+static inline bool has_part(const struct chaos *c, enum chaos_part p)
+{
+    return c->parts >> p & 1;
+}
+
+static inline uint32_t below(struct chaos *c, uint32_t n)
+{
+    return rng_below(&c->rng, n);
+}
+
+static inline bool one_in(struct chaos *c, uint32_t n)
+{
+    return below(c, n) == 0;
+}
+
+static inline struct kube *chaos_kube(const struct chaos *c)
+{
+    return c->r->l->s->k;
+}
+
+PRINTF(2, 3) void bad(struct chaos *c, const char *fmt, ...);
+void deed(struct chaos *c, const char *what, const char *name); /* a line for those who look at a run */
+bool exists(struct chaos *c, const char *plural, const char *name);
+void setting_set(struct chaos *c, struct chaos_setting *s, int64_t v);
+int64_t setting_most(const struct chaos *c, const struct chaos_setting *s); /* the larger of what may be believed */
+struct chaos_pool *pool_named(struct chaos *c, str name);                   /* NULL: none of ours */
+
+/* chaos_pools.c */
+void pools_make(struct chaos *c);
+void pool_make(struct chaos *c, struct chaos_pool *p);
+void pool_change(struct chaos *c, enum chaos_part what);
+void pools_calm(struct chaos *c); /* as they have to be for a cluster to come to rest */
+void app_make(struct chaos *c, uint32_t i);
+void app_scale(struct chaos *c);
+void app_roll(struct chaos *c);
+void app_budget(struct chaos *c);
+void job_make(struct chaos *c);
+void daemon_change(struct chaos *c);
+
+/* chaos_deeds.c */
+void act(struct chaos *c);
+void tend(struct chaos
+              *c); /* whoever takes care: processes that ended begin again, taints and finalizers go when it is time */
+void faults_stop(struct chaos *c);
+
+/* chaos_rules.c */
+void rules_watch(struct chaos *c);
+
+/* chaos_end.c */
+void conclude(struct chaos *c);
