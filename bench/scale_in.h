@@ -34,8 +34,8 @@ void write_app(struct sb *out, const struct app *x, uint32_t ix);
 
 const struct cli_env *kwok_env(void); /* the provider of machines */
 
-/* Dollars an hour that any new nodes for these pods cost at least (plan/bound.h). */
-double bound_of(const struct trial *o, const struct app apps[APPS]);
+/* Dollars an hour that any new nodes for these pods cost at least (plan/bound.h), and what those cost that a plan for all of them at once buys. */
+double bound_of(const struct trial *o, const struct app apps[APPS], double *ret_fresh);
 
 /* ---- the cluster ---- */
 

@@ -16,7 +16,7 @@
 void apps_init(struct app apps[APPS])
 {
     static const int64_t cpu_m[] = {100, 250, 500, 500, 1000, 1000, 1500, 2000, 3000, 4000};
-    static const int64_t mib_per_cpu[] = {1800, 3500, 3800, 7000, 2500, 5000, 7600};
+    static const int64_t mib_per_cpu[] = {1900, 3900, 3900, 7800, 3900, 1900, 7800};
 
     for (uint32_t i = 0; i < APPS; i++) {
         struct app *x = &apps[i];
@@ -81,7 +81,7 @@ static void decode_all(struct objects *to, str text)
     }
 }
 
-double bound_of(const struct trial *o, const struct app apps[APPS])
+double bound_of(const struct trial *o, const struct app apps[APPS], double *ret_fresh)
 {
     AUTO(arena) struct arena *a = arena_new(0);
     struct syms *syms = syms_new();
@@ -104,6 +104,7 @@ double bound_of(const struct trial *o, const struct app apps[APPS])
     if (!p->has_bound || p->n_failures)
         die("there is no lower bound", NULL);
     double bound = p->lower_bound;
+    *ret_fresh = p->hourly_cost;
     sb_fini(&text);
     objects_free(objects);
     syms_free(syms);

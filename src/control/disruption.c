@@ -74,7 +74,7 @@ static const struct snapshot *snapshot_now(struct disruptor *d)
 
 static uint64_t *taken_bits(struct disruptor *d, struct arena *a, const struct snapshot *s)
 {
-    uint64_t *v = arena_new_array(a, uint64_t, (s->n_nodes + 63) / 64 + 1);
+    uint64_t *v = arena_new_array(a, uint64_t, BITS_WORDS(s->n_nodes) + 1);
 
     for (uint32_t i = 0; i < s->n_nodes; i++)
         if (s->nodes[i].node && disruption_is_taken(d, s->nodes[i].node->provider_id))
@@ -112,8 +112,21 @@ static struct pass_options options_of(struct disruptor *d, struct arena *a, cons
 struct sight {
     const struct snapshot *s;
     struct candidates *known;
-    const uint64_t *told; /* NULL: to be asked for */
+    const uint64_t *told;    /* NULL: to be asked for */
+    const uint64_t *waiting; /* nodes that the run has decided about: bit set over snapshot.nodes; NULL: none */
 };
+
+static const uint64_t *with_waiting(struct arena *a, const struct sight *x, const uint64_t *busy)
+{
+    uint32_t words = BITS_WORDS(x->s->n_nodes);
+    uint64_t *v = arena_new_array(a, uint64_t, words + 1);
+
+    if (!x->waiting)
+        return busy;
+    bits_copy(v, busy, words);
+    bits_or(v, x->waiting, words);
+    return v;
+}
 
 static const struct pass *look(struct disruptor *d, struct reconcile *r, struct sight *x, enum disrupt_method m)
 {
@@ -123,6 +136,8 @@ static const struct pass *look(struct disruptor *d, struct reconcile *r, struct 
 
     o.unchanged = looks_twice(m) && d->settled[m] == now;
     o.known = x->known;
+    o.busy = with_waiting(r->arena, x, o.busy);
+    o.waiting = x->waiting;
     if (!x->told)
         x->told = pass_told(d, r->arena, s);
     o.told = x->told;
@@ -204,12 +219,15 @@ static struct result start_all(struct disruptor *d, struct reconcile *r, const s
 static void wait_for_second_look(struct disruptor *d, const struct snapshot *s, enum disrupt_method m,
                                  const struct pass *p, int64_t began_us)
 {
+    if (d->waiting.n == 0) {
+        d->waiting_for = 0;
+        d->due_ms = s->now_ms + SECOND_LOOK_MS;
+        d->decided_us = began_us;
+        d->acted = false;
+    }
     for (uint32_t i = 0; i < p->n_commands; i++)
         vec_push(&d->waiting, removal_of(d->c, s, &p->commands[i]));
-    d->waiting_for = m;
-    d->due_ms = s->now_ms + SECOND_LOOK_MS;
-    d->decided_us = began_us;
-    d->acted = false;
+    d->waiting_for |= 1u << m;
 }
 
 /* ---- looked at again ---- */
@@ -312,11 +330,46 @@ static bool second_looks(struct disruptor *d, struct reconcile *r, struct result
         }
         d->acted = true;
     }
-    pass_took(d, d->waiting_for, d->decided_us);
+    for (uint32_t m = 0; m < N_METHODS; m++)
+        if (d->waiting_for & 1u << m)
+            pass_took(d, (enum disrupt_method)m, d->decided_us);
     return true;
 }
 
 /* ---- the loop ---- */
+
+/* Nodes that are out of date go before those that are not worth their price, and at once. */
+static bool any_drifted(struct disruptor *d, struct reconcile *r, const struct sight *x)
+{
+    static const enum disrupt_method methods[] = {METHOD_STATIC_DRIFT, METHOD_DRIFT};
+
+    for (uint32_t i = 0; i < ARRAY_LEN(methods); i++) {
+        struct pass_options o = options_of(d, r->arena, x->s, methods[i]);
+
+        o.known = x->known;
+        o.unchanged = true; /* who is a candidate is all that is asked */
+        if (disrupt_pass(r->arena, x->s, &o)->n_candidates)
+            return true;
+    }
+    return false;
+}
+
+/* Outside of compat empty nodes do not have the fifteen seconds to themselves: what else is not worth keeping waits along with them. */
+static void look_along(struct disruptor *d, struct reconcile *r, struct sight *x, const struct pass *empty)
+{
+    uint64_t *gone = arena_new_array(r->arena, uint64_t, BITS_WORDS(x->s->n_nodes) + 1);
+    int64_t began_us = world_mono_us(d->c->world);
+
+    if (d->c->options->settings.consolidation == CONSOLIDATION_COMPAT || any_drifted(d, r, x))
+        return;
+    for (uint32_t i = 0; i < empty->n_commands; i++)
+        for (uint32_t k = 0; k < empty->commands[i].n_nodes; k++)
+            bit_set(gone, empty->commands[i].nodes[k]);
+    x->waiting = gone;
+    const struct pass *p = look(d, r, x, METHOD_MULTI);
+    if (p->n_commands)
+        wait_for_second_look(d, x->s, METHOD_MULTI, p, began_us);
+}
 
 static struct result look_with_all(struct disruptor *d, struct reconcile *r, struct sight *x, uint32_t from)
 {
@@ -336,6 +389,8 @@ static struct result look_with_all(struct disruptor *d, struct reconcile *r, str
         }
         if (looks_twice((enum disrupt_method)m)) {
             wait_for_second_look(d, s, (enum disrupt_method)m, p, began_us);
+            if (m == METHOD_EMPTINESS)
+                look_along(d, r, x, p);
             return result_after_ms(SECOND_LOOK_MS);
         }
         struct result res = start_all(d, r, s, p);
@@ -381,7 +436,8 @@ static struct result run(struct reconcile *r)
             return res;
         if (d->acted)
             return result_after_ms(0);
-        from = d->waiting_for + 1u;
+        while (d->waiting_for >> from) /* what is after all of these */
+            from++;
     }
     return look_around(d, r, from);
 }

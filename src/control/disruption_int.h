@@ -55,9 +55,9 @@ struct disruptor {
     struct htab taken;
     /* Decided, and to be looked at again once it is time. */
     VEC(struct removal *) waiting;
-    enum disrupt_method waiting_for; /* whose they are */
+    unsigned waiting_for; /* whose they are: bit set of methods */
     int64_t due_ms;
-    int64_t decided_us; /* when that method began to look */
+    int64_t decided_us; /* when the first of these began to look */
     bool acted;         /* some of them have begun */
     /* What was found to be nothing (lifecycle 2.7): a number that rises with every change that may make a difference, and every five minutes. */
     uint64_t epoch, news;

@@ -92,6 +92,9 @@ void run_end(struct run *r)
 static void count_taken(struct run *r)
 {
     memset(r->taken, 0, r->s->n_pools * sizeof(*r->taken));
+    for (uint32_t i = 0; r->waiting && i < r->s->n_nodes; i++)
+        if (bit_test(r->waiting, i) && r->c.all[i].pool != NO_INDEX)
+            r->taken[r->c.all[i].pool]++;
     for (uint32_t i = 0; i < r->commands.n; i++)
         for (uint32_t k = 0; k < r->commands.v[i].n_nodes; k++)
             r->taken[r->c.all[r->commands.v[i].nodes[k]].pool]++;

@@ -18,6 +18,7 @@ struct run {
     const struct snapshot *s;
     const struct disrupt_options *o;
     const uint64_t *busy;           /* bit set over nodes that a command under way has; NULL: none */
+    const uint64_t *waiting;        /* of these: a command has them that has not begun; NULL: none */
     const struct candidates *known; /* what is known of the nodes already; NULL: nothing */
     struct candidates c;
     struct balance balance;

@@ -148,7 +148,14 @@ struct pass *disrupt_pass(struct arena *a, const struct snapshot *s, const struc
     struct pass *out = arena_new_one(a, struct pass);
     const struct disrupt_options options = {.methods = 1u << o->method, .compat = o->compat};
     struct report report = {.told = o->told};
-    struct run r = {.a = a, .s = s, .o = &options, .busy = o->busy, .known = o->known, .report = &report, .live = true};
+    struct run r = {.a = a,
+                    .s = s,
+                    .o = &options,
+                    .busy = o->busy,
+                    .waiting = o->waiting,
+                    .known = o->known,
+                    .report = &report,
+                    .live = true};
 
     run_begin(&r);
     report_candidates(&r, o->method);

@@ -22,6 +22,8 @@ struct pass_options {
     bool compat;                    /* Karpenter's own search and at most one command of a method, where it makes one */
     const uint64_t
         *busy; /* bit set over snapshot.nodes: a command under way has them; no candidates, nothing is said of them */
+    /* Bit set over snapshot.nodes, of those in `busy`: commands of this run that have not begun yet have them, so that they take from the budgets. NULL: none. */
+    const uint64_t *waiting;
     /* Static drift: how many replacements a pool may have now, by its limits and what is on its way. [snapshot.n_pools]; NULL for every other method. */
     const int64_t *static_room;
     /* Nothing has changed since the method found nothing (lifecycle 2.7): candidates and budgets are looked at, and
