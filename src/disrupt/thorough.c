@@ -77,10 +77,13 @@ static void replace_drifted(struct run *r)
  * and the one that saves most is taken. */
 enum way { LARGE_SETS_FIRST, DELETES_FIRST, MERGES_FIRST, PREFIX_FIRST, N_WAYS };
 
-/* Candidates; beyond that one way has to do, and the next pass finds what is left. A controller waits for the answer, and
- * asks again soon. */
+/* Candidates; beyond that one way has to do, and the next pass finds what is left. A controller waits for the answer and
+ * asks again soon: there the other ways are tried only for few candidates, or when the first way saves so large a share of
+ * what the candidates cost that many pods are about to move. Moving them the better way saves whole passes. */
 #define ALL_WAYS_UP_TO 1000
 #define ALL_WAYS_LIVE 100
+#define ALL_WAYS_LIVE_MOST 2000
+#define ALL_WAYS_LIVE_SHARE 0.02
 
 static void consolidate_many(struct run *r, enum way way)
 {
@@ -147,21 +150,34 @@ static void consolidate_rest(struct run *r, unsigned methods)
         consolidate_by(r, methods, LARGE_SETS_FIRST);
 }
 
+/* Whether it is worth trying the other ways, after one that saves so much. */
+static bool all_ways(const struct run *r, struct candidate *const *v, uint32_t n, double saves)
+{
+    double price = 0;
+
+    if (!r->live || n <= ALL_WAYS_LIVE)
+        return n <= ALL_WAYS_UP_TO;
+    for (uint32_t i = 0; i < n; i++)
+        price += v[i]->price;
+    return n <= ALL_WAYS_LIVE_MOST && saves >= ALL_WAYS_LIVE_SHARE * price;
+}
+
 static void consolidate_all(struct run *r, unsigned methods)
 {
     uint32_t questions = whatif_kept(r->w), commands = r->commands.n, n;
+    struct candidate **v = candidates_of(&r->c, r->a, METHOD_MULTI, &n);
     struct arena_mark mark = arena_mark(r->a);
     enum way best = LARGE_SETS_FIRST;
+    double before = saved(r);
 
-    (void)candidates_of(&r->c, r->a, METHOD_MULTI, &n);
     consolidate_by(r, methods, best);
     if (r->commands.n == commands) {
         consolidate_rest(r, methods);
         return;
     }
-    if (!(methods & 1u << METHOD_MULTI) || n > (r->live ? ALL_WAYS_LIVE : ALL_WAYS_UP_TO))
-        return; /* single nodes know one way only */
     double most = saved(r);
+    if (!(methods & 1u << METHOD_MULTI) || !all_ways(r, v, n, most - before))
+        return; /* single nodes know one way only */
     for (enum way way = LARGE_SETS_FIRST + 1; way < N_WAYS; way++) {
         take_back(r, questions, commands);
         arena_rewind(r->a, mark);

@@ -153,6 +153,33 @@ static void several_at_once(void **state UNUSED)
     stage_free(s);
 }
 
+/* Outside of compat nodes that are empty and nodes that are not worth their price wait for the same second look. */
+static void empty_ones_along_with_others(void **state UNUSED)
+{
+    struct stage *s = stage_new(NULL);
+
+    three_nodes(s);
+    lab_patch(s->r->l, "nodepools", "default", "{spec: {disruption: {budgets: [{nodes: '0'}]}}}");
+    stage_deploy(s, "leaves", 1, "15");
+    stage_wait(s, 60, 4, 4);
+    lab_delete(s->r->l, "deployments", "leaves");
+    lab_run(s->r->l, 40);
+    check_u64("the budget is closed", stage_log_count(s, "disrupting node(s)"), 0);
+    lab_patch(s->r->l, "nodepools", "default", "{spec: {disruption: {budgets: [{nodes: '100%'}]}}}");
+    for (int i = 0; i < 400 && stage_log_count(s, "disrupting node(s)") == 0; i++)
+        lab_run(s->r->l, 0.1);
+    lab_run(s->r->l, 1);
+    check_double(
+        "empty",
+        stage_metric(
+            s,
+            "karpenter_voluntary_disruption_decisions_total{consolidation_type=\"empty\",decision=\"delete\",reason=\"empty\"}"),
+        1);
+    check_true("and underutilized", stage_log_count(s, "disrupting node(s)") > 1);
+    stage_wait(s, 120, 3, 1);
+    stage_free(s);
+}
+
 /* CL-15: several nodes are no good any more, one of them alone is. */
 static void one_instead_of_several(void **state UNUSED)
 {
@@ -282,10 +309,15 @@ static void wishes_of_pods(void **state UNUSED)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(empty_node),        cmocka_unit_test(replaced_node),
-        cmocka_unit_test(several_at_once),   cmocka_unit_test(one_instead_of_several),
-        cmocka_unit_test(drifted_node),      cmocka_unit_test(figures),
-        cmocka_unit_test(unreadable_budget), cmocka_unit_test(wishes_of_pods),
+        cmocka_unit_test(empty_node),
+        cmocka_unit_test(replaced_node),
+        cmocka_unit_test(several_at_once),
+        cmocka_unit_test(one_instead_of_several),
+        cmocka_unit_test(empty_ones_along_with_others),
+        cmocka_unit_test(drifted_node),
+        cmocka_unit_test(figures),
+        cmocka_unit_test(unreadable_budget),
+        cmocka_unit_test(wishes_of_pods),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -408,6 +408,18 @@ static void candidates_are_counted(void **state UNUSED)
     scene_close(&l.s);
 }
 
+/* Of a budget for one node a command that has not begun leaves nothing. */
+static void waiting_commands_take_from_budgets(void **state UNUSED)
+{
+    struct live l;
+
+    live_open(&l, TYPES "pool default budget=1\n" ROOM SMALL("busy") "\n" SMALL("n") PODS("n"), METHOD_MULTI, false);
+    assert_int_equal(disrupt_pass(l.s.a, l.s.snap, &l.o)->n_commands, 1);
+    l.o.waiting = l.o.busy;
+    assert_int_equal(disrupt_pass(l.s.a, l.s.snap, &l.o)->n_commands, 0);
+    scene_close(&l.s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +432,7 @@ int main(void)
         cmocka_unit_test(static_drift),
         cmocka_unit_test(unchanged_is_not_searched),
         cmocka_unit_test(candidates_are_counted),
+        cmocka_unit_test(waiting_commands_take_from_budgets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
