@@ -1,4 +1,4 @@
-"""A cluster of any size as a file for `karpenter demo --data`: machines of one NodePool that all have their NodeClaim, and pods of ReplicaSets on them.
+"""A cluster of any size as a file for `karpenter demo --from`: machines of one NodePool that all have their NodeClaim, and pods of ReplicaSets on them.
 
 Everything is as the demo would have it after some time: nothing waits, nothing drifts, and its kubelets go on with the Nodes.
 """

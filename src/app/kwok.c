@@ -17,19 +17,24 @@ static struct tree *get_node(void *ctx, struct arena *a, str name)
     return tree_of(ctx, a, name);
 }
 
-static void each_node(void *ctx, struct arena *a, void (*fn)(void *arg, const struct tree *node), void *arg)
+/* Of a Node that cannot be decoded the text still says which machine it is. */
+static void each_node(void *ctx, kwok_each_fn fn, void *arg)
 {
     struct control *c = ctx;
     struct names names = store_names(c->store, OBJ_NODE);
 
     for (uint32_t i = 0; i < names.n; i++) {
-        struct arena_mark m = arena_mark(a);
-        struct tree *node = tree_of(c, a, names.v[i]);
+        const struct node *n = store_node(c->store, names.v[i]);
 
-        if (node)
-            fn(arg, node);
-        else
-            arena_rewind(a, m);
+        if (n) {
+            fn(arg, n->provider_id, n->deleting);
+        } else {
+            AUTO(arena) struct arena *a = arena_new(0);
+            const struct tree *t = tree_of(c, a, names.v[i]);
+
+            fn(arg, tree_str(tree_at(t, "spec", "providerID", NULL)),
+               tree_at(t, "metadata", "deletionTimestamp", NULL) != NULL);
+        }
     }
 }
 

@@ -30,7 +30,7 @@
 #define MAX_HEAD (16u << 10) /* room for any token and selector; all of it is cleared for every request */
 
 struct demo_args {
-    const char *kubeconfig, *data;
+    const char *kubeconfig, *data, *from;
     long port, nodes; /* nodes -1: not said */
     double speed;
     bool bare, tour, help;
@@ -77,6 +77,7 @@ static void print_help(void)
         "      --nodes N           machines of the bootstrap group; default: 2, with --bare 3\n"
         "      --speed N           machines boot, pods start and stop N times as fast; default: 1\n"
         "      --data FILE         begin with the cluster in this file if it exists; keep it there, every 30 s and at the end\n"
+        "      --from FILE         begin with the cluster in this file, and leave the file as it is\n"
         "  -h, --help              this text\n");
 }
 
@@ -91,13 +92,14 @@ static bool parse_number(const char *text, long min, long max, long *ret)
 
 static bool parse_args(int argc, char **argv, struct demo_args *ret)
 {
-    enum { KUBECONFIG = 1000, PORT, NODES, SPEED, DATA, BARE, TOUR };
+    enum { KUBECONFIG = 1000, PORT, NODES, SPEED, DATA, FROM, BARE, TOUR };
     static const struct option options[] = {
         {"kubeconfig", required_argument, NULL, KUBECONFIG},
         {"port", required_argument, NULL, PORT},
         {"nodes", required_argument, NULL, NODES},
         {"speed", required_argument, NULL, SPEED},
         {"data", required_argument, NULL, DATA},
+        {"from", required_argument, NULL, FROM},
         {"bare", no_argument, NULL, BARE},
         {"tour", no_argument, NULL, TOUR},
         {"help", no_argument, NULL, 'h'},
@@ -116,6 +118,9 @@ static bool parse_args(int argc, char **argv, struct demo_args *ret)
             break;
         case DATA:
             ret->data = optarg;
+            break;
+        case FROM:
+            ret->from = optarg;
             break;
         case PORT:
             if (!parse_number(optarg, 1, 65535, &ret->port))
@@ -145,6 +150,8 @@ static bool parse_args(int argc, char **argv, struct demo_args *ret)
     }
     if (optind < argc)
         return cli_fail("%s: demo takes options only; try: karpenter demo --help", argv[optind]), false;
+    if (ret->data && ret->from)
+        return cli_fail("--data and --from: the cluster begins with one file"), false;
     if (ret->bare && ret->tour)
         return cli_fail("--tour needs the controller: it does not go with --bare"), false;
     if (ret->nodes < 0)
@@ -303,11 +310,12 @@ static void boot_nodes(struct demo *d)
 /* What the file holds, or the product's definitions and fresh machines. */
 static bool fill(struct demo *d, struct err *e)
 {
+    const char *from = d->args.data && access(d->args.data, F_OK) == 0 ? d->args.data : d->args.from;
     struct sb b = {0};
     bool ok;
 
-    if (d->args.data && access(d->args.data, F_OK) == 0) {
-        ok = read_file(d->args.data, &b, e) && kube_restore(d->kube, d->args.data, sb_view(&b), e);
+    if (from) {
+        ok = read_file(from, &b, e) && kube_restore(d->kube, from, sb_view(&b), e);
         sb_fini(&b);
         d->saved_rv = kube_rv(d->kube);
         return ok && kube_load_crds(d->kube, e);

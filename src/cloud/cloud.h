@@ -58,6 +58,7 @@ struct cloud {
     /* true: it is on its way; ERR_NOT_FOUND: it is gone. Asked again until then. */
     bool (*destroy)(void *self, struct arena *a, const struct nodeclaim *c, struct err *e);
     bool (*get)(void *self, struct arena *a, str provider_id, struct machine *ret, struct err *e);
+    /* All machines of this cluster, for whoever compares them with claims: provider_id and deleting; the rest may be left empty. */
     bool (*list)(void *self, struct arena *a, struct machines *ret, struct err *e);
     /* What could be bought, also what cannot be had at the moment. Lives as long as the provider or until the next call that changes it. */
     const struct catalog *(*catalog)(void *self);

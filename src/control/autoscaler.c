@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "control/cloud_metrics.h"
 #include "control/feed.h"
 #include "control/metrics.h"
+#include "control/overlays.h"
 #include "control/probes.h"
 #include "control/provision.h"
 #include "control/register.h"
@@ -211,9 +213,12 @@ static bool set_up(struct autoscaler *o, struct err *e)
     o->c.cloud = o->s.cloud(&o->c, e);
     if (!o->c.cloud || !can_elect(o, e))
         return false;
+    if (opt->settings.node_overlays)
+        o->c.overlays = overlays_new(&o->c);
     o->c.metrics =
         control_metrics_new(o->metrics, &(struct control_metrics_options){o->c.cloud->node_labels, o->c.cloud->classes,
                                                                           o->c.cloud->n_classes});
+    cloud_metrics_wrap(&o->c);
     o->c.store = store_new(
         &(struct store_options){o->s.syms, class_refs(a, o->c.cloud), o->c.cloud->n_classes, nomination_ms(opt)});
     struct metric *const synced[] = {o->c.metrics->cluster_state_synced, o->c.metrics->cluster_state_unsynced_time};
@@ -226,6 +231,8 @@ static bool set_up(struct autoscaler *o, struct err *e)
                                                 .classes = o->c.cloud->classes,
                                                 .n_classes = o->c.cloud->n_classes,
                                                 .owners = opt->settings.n_default_spreads != 0,
+                                                .buffers = opt->settings.capacity_buffers,
+                                                .overlays = opt->settings.node_overlays,
                                                 .ctx = o,
                                                 .on_error = on_feed_error,
                                                 .on_listed = on_listed});

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "control/batch.h"
+#include "control/buffers.h"
 #include "control/fan.h"
 #include "control/metrics.h"
+#include "control/uuid.h"
 #include "model/duration.h"
 #include "model/evict.h"
 
@@ -20,10 +22,12 @@ struct provisioner {
     struct queue *queue;
     struct batch batch;
     struct podbook *book;
+    struct buffers *buffers; /* NULL: their gate is closed */
     /* The latest round and the moment it was planned at: where nothing has changed and nothing was made, it is still the answer. */
     struct arena *arena;
     struct round *round;
     uint64_t planned_at; /* of store_changes() */
+    uint64_t catalog_version;
     /* When rounds are to be repeated, in order; one for each window that has closed. */
     VEC(int64_t) retries;
     struct timer retry;
@@ -83,24 +87,35 @@ static void on_window(void *ctx)
     queue_add(p->queue, STR(""), STR(""));
 }
 
-/* Whoever still waits triggers again. */
-static void on_retry(void *ctx)
+/* Any pod that waits, or Node that goes away; empty: none. */
+static str still_there(const struct provisioner *p)
 {
-    struct provisioner *p = ctx;
     struct pod_list waiting = store_pods_waiting(p->c->store);
 
-    p->retries.n--;
-    memmove(p->retries.v, p->retries.v + 1, p->retries.n * sizeof(*p->retries.v));
     if (waiting.n)
-        batch_trigger(&p->batch, store_pods(p->c->store)[waiting.v[0]].uid);
+        return store_pods(p->c->store)[waiting.v[0]].uid;
     struct names nodes = store_names(p->c->store, OBJ_NODE);
     for (uint32_t i = 0; i < nodes.n; i++) {
         const struct node *n = store_node(p->c->store, nodes.v[i]);
 
-        if (n && is_disrupted(n)) {
-            batch_trigger(&p->batch, n->uid);
-            break;
-        }
+        if (n && is_disrupted(n))
+            return n->uid;
+    }
+    return (str){0};
+}
+
+/* Whoever still waits triggers again. The round that comes of it is for all of them, whichever window they came in: it stands for the other repetitions too, or every window of the past
+ * would go on for as long as one pod waits. */
+static void on_retry(void *ctx)
+{
+    struct provisioner *p = ctx;
+    str id = still_there(p);
+
+    p->retries.n--;
+    memmove(p->retries.v, p->retries.v + 1, p->retries.n * sizeof(*p->retries.v));
+    if (id.n) {
+        p->retries.n = 0;
+        batch_trigger(&p->batch, id);
     }
     arm_retry(p);
 }
@@ -128,13 +143,17 @@ static uint32_t error_fields(str reason, struct log_field *f)
 static void say_refusals(struct provisioner *p, struct reconcile *r, const struct round *d)
 {
     int64_t now = world_now_ms(p->c->world);
-    uint32_t n_deferred = 0;
+    uint32_t n_deferred = 0, n_unreal = 0;
 
     for (uint32_t i = 0; i < d->n_refusals; i++) {
         const struct round_refusal *x = &d->refusals[i];
         struct log_field f[3] = {LOG_OBJ("Pod", x->pod.ns, x->pod.name)};
         uint32_t n = 1;
 
+        if (x->pod.buffer.n) {
+            n_unreal++;
+            continue;
+        }
         n_deferred += x->deferred;
         if (podbook_refused(p->book, x->pod.uid, now))
             metric_observe(p->c->metrics->pods_scheduling_decision_duration,
@@ -147,7 +166,7 @@ static void say_refusals(struct provisioner *p, struct reconcile *r, const struc
         round_say_refused(p->c, r->arena, x);
     }
     metric_set(p->c->metrics->scheduler_ignored_pods_count, d->n_ignored, NULL);
-    metric_set(p->c->metrics->scheduler_unschedulable_pods_count, d->n_refusals - d->n_ignored - n_deferred,
+    metric_set(p->c->metrics->scheduler_unschedulable_pods_count, d->n_refusals - d->n_ignored - n_deferred - n_unreal,
                METRIC_VALS(STR("provisioner")));
 }
 
@@ -156,7 +175,7 @@ static void note_placed(struct provisioner *p, const struct round_pod *pods, uin
     int64_t now = world_now_ms(p->c->world);
 
     for (uint32_t i = 0; i < n; i++)
-        if (!pods[i].bound && podbook_placed(p->book, pods[i].uid, healthy, now))
+        if (!pods[i].bound && !pods[i].buffer.n && podbook_placed(p->book, pods[i].uid, healthy, now))
             metric_observe(p->c->metrics->pods_scheduling_decision_duration,
                            (double)(now - podbook_get(p->book, pods[i].uid).acked_ms) / 1000, NULL, now);
 }
@@ -223,7 +242,7 @@ static void create_one(void *ctx, uint32_t i)
     struct err e;
     str name;
 
-    if (!round_create(l->p->c, l->r->arena, l->r->log, x, "provisioned", &name, &e)) {
+    if (!round_create(l->p->c, l->r->arena, round_log(l->r->arena, l->r->log, x), x, "provisioned", &name, &e)) {
         if (l->n_failed++ == 0)
             l->r->err = e;
         return;
@@ -254,10 +273,31 @@ static bool have_pools(struct provisioner *p, struct log *log)
     return n != 0;
 }
 
-/* Whether planning again would give the same: most rounds are those of pods that wait for room, over and over. */
+/* Planning is over before anybody can look: what is left of the queue are the pods without a place, under the number of the round, until the next one. */
+static void count_round(struct control *c, struct arena *a, const struct round *d, int64_t took_us)
+{
+    const struct control_metrics *m = c->metrics;
+    str by = STR("provisioner");
+
+    metric_observe(m->scheduler_scheduling_duration, (double)took_us / 1e6, METRIC_VALS(by), world_now_ms(c->world));
+    metric_drop_where(m->scheduler_queue_depth, /* at= */ 0, by);
+    metric_set(m->scheduler_queue_depth, d->n_refusals - d->n_ignored, METRIC_VALS(by, uuid_new(a, c->world)));
+}
+
+/* Whether planning again would give the same: most rounds are those of pods that wait for room, over and over. Time alone changes nothing but which pods
+ * of a node on its way out may move. */
 static bool is_known(const struct provisioner *p)
 {
-    return p->round && p->round->n_claims == 0 && p->planned_at == store_changes(p->c->store);
+    const struct cloud *cloud = p->c->cloud;
+
+    return p->round && p->round->n_claims == 0 && p->round->n_moving == 0 && !p->buffers &&
+           p->planned_at == store_changes(p->c->store) && p->catalog_version == cloud->catalog(cloud->self)->version;
+}
+
+static void say_computing(struct log *log, uint32_t n_pending, uint32_t n_moving)
+{
+    log_debug(log, "computing scheduling decision for provisionable pod(s)", LOG_I64("pending-pods", n_pending),
+              LOG_I64("deleting-pods", n_moving));
 }
 
 /* NULL: there is nobody to plan for. */
@@ -270,11 +310,11 @@ static struct round *plan_anew(struct provisioner *p, struct log *log)
 
     p->round = NULL;
     p->planned_at = store_changes(c->store);
+    p->catalog_version = s->catalog->version;
     if (s->n_pending + s->n_refused == 0)
         return NULL;
     arena_reset(p->arena);
-    log_debug(log, "computing scheduling decision for provisionable pod(s)",
-              LOG_I64("pending-pods", s->n_pending - s->n_moving), LOG_I64("deleting-pods", s->n_moving));
+    say_computing(log, s->n_pending - s->n_moving, s->n_moving);
     return have_pools(p, log) ? round_of(p->arena, c->store, s, plan_make(pass, s), world_random(c->world)) : NULL;
 }
 
@@ -283,15 +323,17 @@ static struct round *plan_round(struct provisioner *p, struct reconcile *r)
     struct control *c = p->c;
     int64_t began = world_mono_us(c->world), took;
 
-    if (!is_known(p))
+    if (is_known(p)) {
+        say_computing(r->log, p->round->n_pending, p->round->n_moving);
+        if (!have_pools(p, r->log))
+            return NULL;
+    } else {
         p->round = plan_anew(p, r->log);
-    else if (!have_pools(p, r->log))
-        return NULL;
+    }
     if (!p->round)
         return NULL;
     took = world_mono_us(c->world) - began;
-    metric_observe(c->metrics->scheduler_scheduling_duration, (double)took / 1e6, METRIC_VALS(STR("provisioner")),
-                   world_now_ms(c->world));
+    count_round(c, r->arena, p->round, took);
     say_excluded(r, p->round);
     say_refusals(p, r, p->round);
     nominate(p, r, p->round);
@@ -306,8 +348,12 @@ static struct result provision(struct reconcile *r)
 
     if (!store_synced(p->c->store))
         return result_after_ms(UNSYNCED_MS);
+    if (p->buffers)
+        buffers_prepare(p->buffers, r);
     l.round = plan_round(p, r);
     if (l.round) {
+        if (p->buffers)
+            buffers_report(p->buffers, r, l.round);
         for (uint32_t i = 0; i < l.round->n_claims; i++)
             note_placed(p, l.round->claims[i].pods, l.round->claims[i].n_pods, l.round->claims[i].healthy_pool);
         fan_out(p->c->world, "create nodeclaim", l.round->n_claims, LAUNCH_WIDTH, create_one, &l);
@@ -317,6 +363,11 @@ static struct result provision(struct reconcile *r)
         return RESULT_OK;
     (void)err_wrap(&r->err, "creating nodeclaims, %u of %u failed", l.n_failed, l.round->n_claims);
     return result_error();
+}
+
+static void on_buffer(void *ctx, str id)
+{
+    provisioner_trigger(ctx, id);
 }
 
 struct provisioner *provision_register(struct control *c)
@@ -332,6 +383,8 @@ struct provisioner *provision_register(struct control *c)
         c->manager, &(struct controller_spec){
                         .name = "provisioner", .workers = 1, .limit = limiter_default, .fn = provision, .ctx = p});
     store_subscribe(c->store, on_event, p);
+    if (c->options->settings.capacity_buffers)
+        p->buffers = buffers_new(c, on_buffer, p);
     return p;
 }
 
@@ -339,6 +392,7 @@ void provisioner_free(struct provisioner *p)
 {
     if (!p)
         return;
+    buffers_free(p->buffers);
     timer_stop(p->c->world, &p->retry);
     batch_fini(&p->batch);
     podbook_free(p->book);

@@ -11,7 +11,8 @@ static struct round_pod pod_of(struct arena *a, const struct snapshot *s, uint32
     const struct pod *p = &s->pods[ix];
 
     return (struct round_pod){arena_strdup(a, sym_str(s->syms, p->ns)), arena_strdup(a, p->name),
-                              arena_strdup(a, p->uid), sym_some(p->node)};
+                              arena_strdup(a, p->uid), sym_some(p->node),
+                              p->of_buffer ? arena_strdup(a, sym_str(s->syms, p->owner_name)) : (str){0}};
 }
 
 struct round_pod *round_pods(struct arena *a, const struct snapshot *s, const uint32_t *ix, uint32_t n)
@@ -80,12 +81,12 @@ struct round_claim round_claim_of(struct arena *a, const struct store *st, const
     return ret;
 }
 
-struct round_claim round_claim_static(struct arena *a, const struct store *st, const struct snapshot *s, uint32_t pool)
+struct round_claim round_claim_static(struct arena *a, const struct store *st, const struct syms *t,
+                                      const struct nodepool *p)
 {
-    const struct nodepool *p = &s->pools[pool];
     struct round_claim ret = {
         .pool = arena_strdup(a, p->name),
-        .body = claim_body_static(a, s->syms, p, pool_object(a, st, p->name)),
+        .body = claim_body_static(a, t, p, pool_object(a, st, p->name)),
         .requests = STR("null"),
         .healthy_pool = pool_is_healthy(st, p->name),
     };

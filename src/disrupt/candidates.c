@@ -105,7 +105,15 @@ static uint32_t type_named(const struct candidates *c, sym name)
     for (uint32_t i = 0; i < all->n; i++)
         if (sym_eq(all->types[i].name, name))
             return i;
-    return NO_INDEX;
+    return MAP_NONE;
+}
+
+/* As the node's pool sees it. */
+static uint32_t type_of(const struct candidates *c, sym type, sym pool)
+{
+    uint32_t first = sym_some(type) ? type_named(c, type) : MAP_NONE;
+
+    return first == MAP_NONE ? NO_INDEX : catalog_for_pool(c->s->catalog, first, pool);
 }
 
 static void describe(struct candidates *c, uint32_t ix)
@@ -118,7 +126,7 @@ static void describe(struct candidates *c, uint32_t ix)
     *x = (struct candidate){
         .node = ix,
         .pool = sym_some(n->pool) ? u64map_get(&c->pool_of_sym, n->pool.v) : NO_INDEX,
-        .type = sym_some(type) ? type_named(c, type) : NO_INDEX,
+        .type = type_of(c, type, n->pool),
         .spot = sym_eq(label_of(c->s, n, SYM(CT)), SYM(SPOT)),
         .reschedule_cost = 1,
         .drifted_ms = drifted ? n->claim->drifted_ms : INT64_MAX,
@@ -178,7 +186,7 @@ void candidates_init(struct candidates *c, struct arena *a, const struct snapsho
     *c = (struct candidates){.s = s, .a = a, .pdbs = pdb_index_new(s)};
     for (uint32_t i = 0; i < s->n_pools; i++)
         u64map_put(&c->pool_of_sym, s->pools[i].name_sym.v, i);
-    for (uint32_t i = 0; i < s->catalog->n && s->n_nodes > FEW_NODES; i++)
+    for (uint32_t i = s->n_nodes > FEW_NODES ? s->catalog->n : 0; i-- > 0;) /* the first of a name stays */
         u64map_put(&c->type_of_sym, s->catalog->types[i].name.v, i);
     c->all = arena_new_array(a, struct candidate, s->n_nodes);
     c->movable = arena_new_array(a, uint64_t, BITS_WORDS(s->n_pods));
@@ -187,6 +195,14 @@ void candidates_init(struct candidates *c, struct arena *a, const struct snapsho
     add_pods(c);
     for (uint32_t i = 0; i < s->n_nodes; i++)
         sum_up(c, &c->all[i]);
+}
+
+void candidates_borrow(struct candidates *c, struct arena *a, const struct candidates *from)
+{
+    *c = *from;
+    c->a = a;
+    c->all = arena_dup_array(a, struct candidate, from->all, from->s->n_nodes);
+    c->borrowed = true;
 }
 
 void candidate_refresh(struct candidates *c, uint32_t node)
@@ -203,6 +219,8 @@ void candidate_refresh(struct candidates *c, uint32_t node)
 
 void candidates_fini(struct candidates *c)
 {
+    if (c->borrowed)
+        return;
     pdb_index_free(c->pdbs);
     u64map_fini(&c->pool_of_sym);
     u64map_fini(&c->type_of_sym);

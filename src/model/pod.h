@@ -74,7 +74,16 @@ struct podspec {
 };
 
 enum pod_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN };
-enum owner_kind { OWNER_NONE, OWNER_DAEMONSET, OWNER_NODE, OWNER_STATEFULSET, OWNER_REPLICASET, OWNER_RC, OWNER_OTHER };
+enum owner_kind {
+    OWNER_NONE,
+    OWNER_DAEMONSET,
+    OWNER_NODE,
+    OWNER_STATEFULSET,
+    OWNER_REPLICASET,
+    OWNER_RC,
+    OWNER_JOB,
+    OWNER_OTHER
+};
 
 /* The first eight bytes of a uid as a number: orders most pairs of uids without looking at their text. */
 static inline uint64_t pod_uid_key(str uid)
@@ -110,7 +119,7 @@ struct pod {
     sym ns;
     lset_id labels;
     sym node;         /* spec.nodeName; SYM_NONE: not bound */
-    sym owner_name;   /* of `owner` */
+    sym owner_name;   /* of `owner`; of_buffer: the buffer */
     int32_t priority; /* spec.priority */
     moment deleted;   /* deletionTimestamp: when its grace ends */
     /* The next three, and `ready`, `unschedulable` and `critical` below, are known in a cluster that is watched only. */
@@ -126,4 +135,5 @@ struct pod {
     bool nominated : 1;         /* status.nominatedNodeName is set */
     bool foreign_scheduler : 1; /* spec.schedulerName names another scheduler */
     bool critical : 1;          /* spec.priorityClassName is system-node-critical or system-cluster-critical */
+    bool of_buffer : 1;         /* there is no such pod: a capacity buffer wants room for it (buffer.h) */
 };

@@ -254,25 +254,24 @@ static bool kwok_get(void *self, struct arena *a, str provider_id, struct machin
 
 struct listing {
     struct arena *a;
-    struct syms *t;
     VEC(struct machine) v;
 };
 
-static void list_one(void *arg, const struct tree *node)
+static void list_one(void *arg, str provider_id, bool deleting)
 {
     struct listing *l = arg;
 
-    if (kwok_node_of(tree_str(tree_at(node, "spec", "providerID", NULL))).n)
-        vec_push(&l->v, kwok_machine_of(l->a, l->t, node));
+    if (kwok_node_of(provider_id).n)
+        vec_push(&l->v, (struct machine){.provider_id = arena_strdup(l->a, provider_id), .deleting = deleting});
 }
 
 static bool kwok_list(void *self, struct arena *a, struct machines *ret, struct err *e)
 {
     struct kwok *k = self;
-    struct listing l = {.a = a, .t = k->o.syms};
+    struct listing l = {.a = a};
 
     (void)e;
-    k->o.nodes.each(k->o.nodes.ctx, a, list_one, &l);
+    k->o.nodes.each(k->o.nodes.ctx, list_one, &l);
     *ret = (struct machines){vec_to_arena(&l.v, a), l.v.n};
     vec_fini(&l.v);
     return true;

@@ -11,10 +11,12 @@
 #include "k8s/api.h"
 
 /* The Nodes that are there, as whoever watches them knows: this layer keeps no copy, and asking the server for each would be slow. */
+typedef void (*kwok_each_fn)(void *arg, str provider_id, bool deleting);
+
 struct kwok_nodes {
     void *ctx;
     struct tree *(*get)(void *ctx, struct arena *a, str name); /* NULL: there is none */
-    void (*each)(void *ctx, struct arena *a, void (*fn)(void *arg, const struct tree *node), void *arg);
+    void (*each)(void *ctx, kwok_each_fn fn, void *arg);
 };
 
 struct kwok_options {

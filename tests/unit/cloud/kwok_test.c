@@ -41,13 +41,15 @@ static struct tree *node_get(void *ctx, struct arena *a, str name)
     return text.n ? tree_yaml(a, arena_printf(a, STR_FMT "%c", STR_ARG(text), 0).p) : NULL;
 }
 
-static void node_each(void *ctx, struct arena *a, void (*fn)(void *arg, const struct tree *node), void *arg)
+static void node_each(void *ctx, kwok_each_fn fn, void *arg)
 {
     struct bench *b = ctx;
     str name = far_first(b->f, "nodes");
+    const struct tree *node = name.n ? node_get(b, b->f->a, name) : NULL;
 
-    if (name.n)
-        fn(arg, node_get(b, a, name));
+    if (node)
+        fn(arg, tree_str(tree_at(node, "spec", "providerID", NULL)),
+           tree_at(node, "metadata", "deletionTimestamp", NULL) != NULL);
 }
 
 static void on_error(void *ctx, str node, bool given_up, const struct err *e)
