@@ -46,6 +46,12 @@ static void old_acquaintances(void **state UNUSED)
         "pool-taints,pool-disruption,pool-expiry,hold,restart,clock,power,no-join,no-start,conflict,gone,throttle,error,"
         "lose-reply,duplicate,drop-watch,server-dies,refuse,lose-answer,cut,stall,slow "
         "--hours 9.1614 --skip 1-5,10-20,22-25,27-28,30-41,43-95",
+        /* A node of a static pool was tainted and untainted every ten seconds while the node class was gone. */
+        "--seed 29 --without "
+        "pair,grace,keep,limits,startup,repair,scale,roll,job,daemon,pdb,delete-claim,delete-node,delete-pod,pool,"
+        "pool-limits,pool-taints,pool-disruption,pool-expiry,pool-replicas,hold,process,restart,clock,power,no-join,"
+        "no-start,conflict,gone,throttle,error,lose-reply,duplicate,drop-watch,server-dies,refuse,lose-answer,cut,stall,"
+        "slow",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
