@@ -127,12 +127,19 @@ static const struct pass *look(struct disruptor *d, struct reconcile *r, struct 
         x->told = pass_told(d, r->arena, s);
     o.told = x->told;
     const struct pass *p = disrupt_pass(r->arena, s, &o);
+    /* A node that has been left alone for long enough becomes a candidate, though nothing has happened to it. */
+    if (o.unchanged && !o.compat && p->n_candidates != d->n_settled[m]) {
+        o.unchanged = false;
+        p = disrupt_pass(r->arena, s, &o);
+    }
     pass_report(d, r, s, m, p);
     if (p->n_remarks)
         x->told = NULL;
     d->ran_ms[m] = s->now_ms;
-    if (looks_twice(m) && p->n_candidates && p->n_commands == 0 && !p->constrained && p->error.n == 0)
+    if (looks_twice(m) && p->n_candidates && p->n_commands == 0 && !p->constrained && p->error.n == 0) {
         d->settled[m] = now;
+        d->n_settled[m] = p->n_candidates;
+    }
     return p;
 }
 
@@ -235,9 +242,10 @@ static uint32_t *type_indexes(struct arena *a, const struct snapshot *s, const s
     return v;
 }
 
-static enum recheck look_again(struct disruptor *d, struct arena *a, const struct snapshot *s, struct removal *x,
-                               uint32_t *ret_failed)
+static enum recheck look_again(struct disruptor *d, struct removal *x, uint32_t *ret_failed)
 {
+    AUTO(arena) struct arena *a = arena_new(0);
+    const struct snapshot *s = snapshot_now(d);
     struct pass_options o = options_of(d, a, s, x->method);
     const uint32_t **types = arena_new_array(a, const uint32_t *, x->n_replacements);
     uint32_t *n_types = arena_new_array(a, uint32_t, x->n_replacements);
@@ -287,7 +295,7 @@ static bool second_looks(struct disruptor *d, struct reconcile *r, struct result
             return false;
         }
         struct removal *x = next_waiting(d);
-        enum recheck why = look_again(d, r->arena, snapshot_now(d), x, &n_failed);
+        enum recheck why = look_again(d, x, &n_failed);
         if (why != RECHECK_GOOD) {
             removal_rejected(d, r->arena, x, why, n_failed);
             removal_free(x);

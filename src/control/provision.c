@@ -8,6 +8,7 @@
 #include "control/buffers.h"
 #include "control/fan.h"
 #include "control/metrics.h"
+#include "control/uuid.h"
 #include "model/duration.h"
 #include "model/evict.h"
 
@@ -272,6 +273,17 @@ static bool have_pools(struct provisioner *p, struct log *log)
     return n != 0;
 }
 
+/* Planning is over before anybody can look: what is left of the queue are the pods without a place, under the number of the round, until the next one. */
+static void count_round(struct control *c, struct arena *a, const struct round *d, int64_t took_us)
+{
+    const struct control_metrics *m = c->metrics;
+    str by = STR("provisioner");
+
+    metric_observe(m->scheduler_scheduling_duration, (double)took_us / 1e6, METRIC_VALS(by), world_now_ms(c->world));
+    metric_drop_where(m->scheduler_queue_depth, /* at= */ 0, by);
+    metric_set(m->scheduler_queue_depth, d->n_refusals - d->n_ignored, METRIC_VALS(by, uuid_new(a, c->world)));
+}
+
 /* Whether planning again would give the same: most rounds are those of pods that wait for room, over and over. Time alone changes nothing but which pods
  * of a node on its way out may move. */
 static bool is_known(const struct provisioner *p)
@@ -280,6 +292,12 @@ static bool is_known(const struct provisioner *p)
 
     return p->round && p->round->n_claims == 0 && p->round->n_moving == 0 && !p->buffers &&
            p->planned_at == store_changes(p->c->store) && p->catalog_version == cloud->catalog(cloud->self)->version;
+}
+
+static void say_computing(struct log *log, uint32_t n_pending, uint32_t n_moving)
+{
+    log_debug(log, "computing scheduling decision for provisionable pod(s)", LOG_I64("pending-pods", n_pending),
+              LOG_I64("deleting-pods", n_moving));
 }
 
 /* NULL: there is nobody to plan for. */
@@ -296,8 +314,7 @@ static struct round *plan_anew(struct provisioner *p, struct log *log)
     if (s->n_pending + s->n_refused == 0)
         return NULL;
     arena_reset(p->arena);
-    log_debug(log, "computing scheduling decision for provisionable pod(s)",
-              LOG_I64("pending-pods", s->n_pending - s->n_moving), LOG_I64("deleting-pods", s->n_moving));
+    say_computing(log, s->n_pending - s->n_moving, s->n_moving);
     return have_pools(p, log) ? round_of(p->arena, c->store, s, plan_make(pass, s), world_random(c->world)) : NULL;
 }
 
@@ -306,15 +323,17 @@ static struct round *plan_round(struct provisioner *p, struct reconcile *r)
     struct control *c = p->c;
     int64_t began = world_mono_us(c->world), took;
 
-    if (!is_known(p))
+    if (is_known(p)) {
+        say_computing(r->log, p->round->n_pending, p->round->n_moving);
+        if (!have_pools(p, r->log))
+            return NULL;
+    } else {
         p->round = plan_anew(p, r->log);
-    else if (!have_pools(p, r->log))
-        return NULL;
+    }
     if (!p->round)
         return NULL;
     took = world_mono_us(c->world) - began;
-    metric_observe(c->metrics->scheduler_scheduling_duration, (double)took / 1e6, METRIC_VALS(STR("provisioner")),
-                   world_now_ms(c->world));
+    count_round(c, r->arena, p->round, took);
     say_excluded(r, p->round);
     say_refusals(p, r, p->round);
     nominate(p, r, p->round);

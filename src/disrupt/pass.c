@@ -108,7 +108,10 @@ static void search(struct run *r, const struct pass_options *o, struct candidate
     uint32_t askable = count_askable(r, o, v, out->n_candidates);
     if (askable == 0)
         return;
-    run_compile(r);
+    if (o->method == METHOD_SINGLE || (o->method == METHOD_MULTI && !o->compat))
+        run_compile_and_prove(r, v, out->n_candidates);
+    else
+        run_compile(r);
     if (o->compat)
         search_as_karpenter(r, o->method, askable, out);
     else

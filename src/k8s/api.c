@@ -91,6 +91,7 @@ bool api_headers(struct api *c, struct arena *a, str type, bool stale, struct ht
     q->headers = h;
     q->n_headers = n;
     q->trust = kube_config_trust(c->config);
+    q->shared = true;
     return true;
 }
 

@@ -74,7 +74,16 @@ struct podspec {
 };
 
 enum pod_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN };
-enum owner_kind { OWNER_NONE, OWNER_DAEMONSET, OWNER_NODE, OWNER_STATEFULSET, OWNER_REPLICASET, OWNER_RC, OWNER_OTHER };
+enum owner_kind {
+    OWNER_NONE,
+    OWNER_DAEMONSET,
+    OWNER_NODE,
+    OWNER_STATEFULSET,
+    OWNER_REPLICASET,
+    OWNER_RC,
+    OWNER_JOB,
+    OWNER_OTHER
+};
 
 /* The first eight bytes of a uid as a number: orders most pairs of uids without looking at their text. */
 static inline uint64_t pod_uid_key(str uid)

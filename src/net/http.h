@@ -44,6 +44,7 @@ struct http_request {
     int64_t idle_timeout_us;        /* without a byte from the server; 0: none */
     size_t max_body;                /* http_fetch(): a longer answer is an error; 0: HTTP_MAX_BODY */
     const struct http_trust *trust; /* NULL: the system's authorities */
+    bool shared;                    /* many calls go there: if the server speaks HTTP/2, on one connection */
 };
 
 /* on_head once, on_data any number of times, on_end once and last; each may be NULL. e is NULL when the answer is complete.

@@ -5,6 +5,7 @@
  *     {"t": 4.05, "what": "made" | "gone", "kind": …, "name": …, "owner": …}
  *     {"t": 4.05, "what": "write", "method": …, "path": …, "type": …, "body": …, "status": 200}
  *     {"what": "log", "replica": 0, "line": {…}}
+ *     {"what": "metrics", "text": …}                       /metrics of a replica at the end
  *
  * PHASE: how many seconds into the scenario the first pass of disruption comes, less than ten. Steps that wait ("waited 3 s") let time pass; steps that saw something wait until it is there. Status 1: it never was.
  */
@@ -112,7 +113,8 @@ int main(int argc, char **argv)
      * claims are initialized, and pods run, when they did. */
     p.r = rig_new(argc > 3 ? strtoull(argv[3], NULL, 10) : 1, settings,
                   &(struct cluster_options){.node_ready = {1040, 1040}, .pod_start = {100, 300}});
-    rig_net_faults(p.r, &(struct sim_faults){.delay_us = {2000, 4000}}); /* as it was recorded: a write takes some 5 ms */
+    rig_net_faults(p.r,
+                   &(struct sim_faults){.delay_us = {3000, 3000}}); /* as it was recorded: a write takes some 5 ms */
     read_objects(&p, read_whole(p.a, argv[1], "objects.yaml"));
     rig_start(p.r, 0);
     ok = rig_until(p.r, LIVE_PATIENCE_S, live_leads, &first);

@@ -52,4 +52,4 @@ bool live_is_managed_node(const struct replay *p, const struct object *o, const 
 /* ---- what is printed ---- */
 
 void live_watch(struct replay *p);      /* from now on changes are printed as they come */
-void live_print_rest(struct replay *p); /* at the end: writes and log lines */
+void live_print_rest(struct replay *p); /* at the end: writes, log lines, metrics */

@@ -149,6 +149,19 @@ static void print_log(uint32_t replica, str line)
     line_end(&b, &w);
 }
 
+static void print_metrics(struct replica *r)
+{
+    struct sb b = {0}, text = {0};
+    struct jw w = {.out = &b};
+
+    replica_metrics(r, &text);
+    jw_map(&w);
+    field(&w, "what", STR("metrics"));
+    field(&w, "text", sb_view(&text));
+    line_end(&b, &w);
+    sb_fini(&text);
+}
+
 void live_print_rest(struct replay *p)
 {
     for (; p->n_written < p->r->writes.n; p->n_written++)
@@ -159,6 +172,8 @@ void live_print_rest(struct replay *p)
         text = str_sub(text, p->n_logged[i], text.n);
         while (str_cut(text, '\n', &line, &text))
             print_log(i, line);
+        if (p->r->replicas[i])
+            print_metrics(p->r->replicas[i]);
     }
 }
 
