@@ -230,14 +230,16 @@ static uint32_t *type_indexes(struct arena *a, const struct snapshot *s, const s
     uint32_t *v = arena_new_array(a, uint32_t, p->n_types);
     struct u64map by_name = {0};
 
-    for (uint32_t i = 0; i < s->catalog->n; i++)
+    bool known;
+    sym pool = sym_find(s->syms, p->claim.pool, &known);
+
+    for (uint32_t i = s->catalog->n; i-- > 0;) /* the first of a name stays */
         u64map_put(&by_name, s->catalog->types[i].name.v, i);
     for (uint32_t i = 0; i < p->n_types; i++) {
-        bool known;
         sym name = sym_find(s->syms, p->type_names[i], &known);
         uint32_t ix = known ? u64map_get(&by_name, name.v) : MAP_NONE;
 
-        v[i] = ix == MAP_NONE ? UINT32_MAX : ix;
+        v[i] = ix == MAP_NONE ? UINT32_MAX : catalog_for_pool(s->catalog, ix, pool);
     }
     u64map_fini(&by_name);
     return v;

@@ -1,8 +1,11 @@
 /* Calls that share connections: HTTP/2 with servers that speak it, which an API server does. Its watches and calls are streams of one
  * connection, so that forty writes at once are forty frames and not forty handshakes.
  *
- * It is ours and not libcurl's because libcurl runs every transfer of a connection whenever something arrives for one of them, and
- * because up to some version (7.88 is one) it could leave the last bytes of a watch in a buffer until more came.
+ * It is ours and not libcurl's because watches stand still and calls fail with libcurl 7.88 when they share a connection, and because it
+ * takes less CPU (docs/design/001-network-libraries.md).
+ *
+ * A server says how many calls it takes on a connection; for more there is another one. Waiting for others to end would not do: a lease
+ * that is not renewed in time is lost, however many events are to be written.
  *
  * Whether a server speaks HTTP/2 is known when a connection is there; calls wait for it. With one that does not they go to libcurl,
  * now and later. So do calls through a proxy, and those that are not https. h2_start() and cutting a wire only make notes; an event of
@@ -209,13 +212,14 @@ static void on_dialed(void *ctx, SSL *ssl, int fd, const struct err *e);
 static void place(struct h2_stream *s)
 {
     struct h2_origin *o = s->origin;
+    struct h2_conn *conn = h2_conn_with_room(o);
     struct err e = {0};
 
     if (o->http1) {
         h2_stream_use_http1(s);
-    } else if (o->conn) {
+    } else if (conn) {
         s->tries++;
-        if (!h2_conn_submit(o->conn, s, &e))
+        if (!h2_conn_submit(conn, s, &e))
             h2_stream_over(s, &e);
     } else {
         vec_push(&o->waiting, s);
@@ -246,26 +250,29 @@ static void on_dialed(void *ctx, SSL *ssl, int fd, const struct err *e)
 {
     struct h2_origin *o = ctx;
     struct h2 *h2 = o->h2;
+    uint32_t n = o->waiting.n, kept = 0;
 
     o->dial = NULL;
     if (ssl && speaks_h2(ssl)) {
         o->users++;
-        o->conn = h2_conn_new(o, ssl, fd);
+        (void)h2_conn_new(o, ssl, fd);
     } else if (ssl) {
         o->http1 = true;
         SSL_free(ssl);
         (void)close(fd);
     }
-    for (uint32_t i = 0; i < o->waiting.n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         struct h2_stream *s = o->waiting.v[i];
 
         o->waiting.v[i] = NULL;
         if (s && e)
             h2_stream_over(s, e);
         else if (s)
-            place(s);
+            place(s); /* which may put it at the end of the list again: there is more than a connection takes */
     }
-    o->waiting.n = 0;
+    for (uint32_t i = n; i < o->waiting.n; i++)
+        o->waiting.v[kept++] = o->waiting.v[i];
+    o->waiting.n = kept;
     h2_conn_flush_all(h2);
     h2_origin_release(o);
 }

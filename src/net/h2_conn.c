@@ -23,6 +23,7 @@
 #define WINDOW (1 << 20)       /* bytes on the way of a stream */
 #define CONN_WINDOW (16 << 20) /* … of all */
 #define RECORD 16384           /* the most that TLS takes at once */
+#define FIRST_STREAMS 100u     /* before the peer has said how many it takes */
 #define QUIET_US (30 * SECOND_US)
 #define PING_US (15 * SECOND_US) /* for the answer to it */
 #define IDLE_US (90 * SECOND_US) /* without calls */
@@ -34,6 +35,7 @@ struct h2_conn {
     int fd;
     nghttp2_session *session;
     struct h2_stream *streams;
+    uint32_t n_streams, max_streams; /* that there are; that the peer allows */
     struct timer clock;
     int64_t heard_us, used_us; /* the peer was last heard; there was last a call */
     bool pinged;
@@ -50,19 +52,11 @@ static struct world *world_of(const struct h2_conn *c)
 
 /* ---- its end ---- */
 
-static void retire(struct h2_conn *c)
-{
-    c->retired = true;
-    if (c->origin->conn == c)
-        c->origin->conn = NULL;
-}
-
 void h2_conn_free(struct h2_conn *c)
 {
     struct h2_origin *o = c->origin;
 
     assert(!c->streams);
-    retire(c);
     *(c->prev ? &c->prev->next : &o->h2->conns) = c->next;
     if (c->next)
         c->next->prev = c->prev;
@@ -87,13 +81,14 @@ static void detach(struct h2_stream *s)
         s->next->prev = s->prev;
     s->prev = s->next = NULL;
     s->conn = NULL;
+    c->n_streams--;
     c->used_us = world_mono_us(world_of(c));
 }
 
 /* All of its calls end with it, but for those that may be sent again. */
 static void conn_broke(struct h2_conn *c, const struct err *e)
 {
-    retire(c);
+    c->retired = true;
     while (c->streams) {
         struct h2_stream *s = c->streams;
 
@@ -160,7 +155,9 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *f, void *conn
     struct h2_conn *c = conn;
 
     if (f->hd.type == NGHTTP2_GOAWAY)
-        retire(c);
+        c->retired = true;
+    if (f->hd.type == NGHTTP2_SETTINGS && !(f->hd.flags & NGHTTP2_FLAG_ACK))
+        c->max_streams = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
     if (f->hd.type != NGHTTP2_HEADERS && f->hd.type != NGHTTP2_DATA)
         return 0;
     struct h2_stream *s = stream_of(session, f->hd.stream_id);
@@ -367,6 +364,17 @@ static const char *lower(struct arena *a, str s)
     return p;
 }
 
+/* The oldest, so that others may be closed when they are not needed any more. */
+struct h2_conn *h2_conn_with_room(const struct h2_origin *o)
+{
+    struct h2_conn *found = NULL;
+
+    for (struct h2_conn *c = o->h2->conns; c; c = c->next)
+        if (c->origin == o && !c->retired && c->n_streams < c->max_streams)
+            found = c;
+    return found;
+}
+
 bool h2_conn_submit(struct h2_conn *c, struct h2_stream *s, struct err *e)
 {
     const struct http_request *r = &s->request;
@@ -395,6 +403,7 @@ bool h2_conn_submit(struct h2_conn *c, struct h2_stream *s, struct err *e)
     if (s->next)
         s->next->prev = s;
     c->streams = s;
+    c->n_streams++;
     return true;
 }
 
@@ -443,7 +452,7 @@ struct h2_conn *h2_conn_new(struct h2_origin *o, SSL *ssl, int fd)
 {
     struct h2_conn *c = xcalloc(1, sizeof(*c));
 
-    *c = (struct h2_conn){.origin = o, .next = o->h2->conns, .ssl = ssl, .fd = fd};
+    *c = (struct h2_conn){.origin = o, .next = o->h2->conns, .ssl = ssl, .fd = fd, .max_streams = FIRST_STREAMS};
     if (c->next)
         c->next->prev = c;
     o->h2->conns = c;

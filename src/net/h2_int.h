@@ -16,7 +16,6 @@ struct h2_origin {
     SSL_CTX *tls;
     bool http1; /* it does not speak HTTP/2 */
     struct dial *dial;
-    struct h2_conn *conn;            /* for new calls; NULL: none */
     uint32_t users;                  /* calls, connections, a dial */
     VEC(struct h2_stream *) waiting; /* for a connection */
 };
@@ -69,3 +68,4 @@ bool h2_conn_submit(struct h2_conn *c, struct h2_stream *s, struct err *e);
 void h2_conn_cancel(struct h2_stream *s);
 void h2_conn_taken(struct h2_stream *s, size_t n); /* bytes that were held */
 void h2_conn_flush_all(struct h2 *h2);
+struct h2_conn *h2_conn_with_room(const struct h2_origin *o); /* NULL: there is none for another call */

@@ -115,7 +115,7 @@ void reply_data(struct exchange *x, str bytes); /* copied */
 /* Handed over without a copy: done(arg) is called when the bytes are no longer needed, which may be at once. */
 void reply_piece(struct exchange *x, str bytes, void (*done)(void *arg), void *arg);
 void reply_end(struct exchange *x);
-void reply_abort(struct exchange *x); /* breaks the connection: the peer sees an error, not an end */
+void reply_abort(struct exchange *x);     /* breaks the connection: the peer sees an error, not an end */
 int reply_code(const struct exchange *x); /* 0: not begun */
 size_t reply_queued(
     const struct exchange *x); /* bytes that the peer has not taken yet: for servers that bound slow readers */

@@ -52,3 +52,5 @@ uint64_t sim_trace(const struct sim *s);       /* hash of all that happened so f
 void sim_note(struct sim *s, str what);        /* adds to the trace */
 /* Called before every event with a serial number, for tests that kill between any two steps. */
 void sim_on_step(struct sim *s, void (*fn)(void *ctx, uint64_t step), void *ctx);
+/* Whose timer the next event is; NULL: there is none, or it is the network's or a fiber's. */
+const struct world *sim_next_owner(const struct sim *s);

@@ -415,8 +415,7 @@ struct h2_server *h2_server_listen(struct world *w, const struct h2_server_optio
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t n = sizeof(at);
 
-    *h2 = (struct h2_server){
-        .w = w, .serve = serve, .server = server, .max_streams = o->max_streams ? o->max_streams : 100};
+    *h2 = (struct h2_server){.w = w, .serve = serve, .server = server, .max_streams = 100};
     h2->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (h2->fd < 0 || bind(h2->fd, (struct sockaddr *)&at, n) != 0 || listen(h2->fd, 64) != 0 ||
         getsockname(h2->fd, (struct sockaddr *)&at, &n) != 0 || !make_tls(h2, o)) {
@@ -428,6 +427,11 @@ struct h2_server *h2_server_listen(struct world *w, const struct h2_server_optio
     h2->port = ntohs(at.sin_port);
     loop_fd(w, h2->fd, EPOLLIN, on_accept, h2);
     return h2;
+}
+
+void h2_server_limit(struct h2_server *s, uint32_t max_streams)
+{
+    s->max_streams = max_streams;
 }
 
 uint16_t h2_server_port(const struct h2_server *s)

@@ -11,11 +11,11 @@ struct h2_server;
 
 struct h2_server_options {
     const char *cert_pem, *key_pem;
-    uint32_t max_streams; /* at a time on a connection; 0: 100 */
 };
 
 struct h2_server *h2_server_listen(struct world *w, const struct h2_server_options *o, http_serve_fn serve,
                                    void *server, struct err *e);
+void h2_server_limit(struct h2_server *s, uint32_t max_streams); /* of later connections; 100 unless said */
 uint16_t h2_server_port(const struct h2_server *s);
 uint32_t h2_server_connections(const struct h2_server *s); /* that were ever opened */
 void h2_server_drop(struct h2_server *s);                  /* breaks all connections, without a word */

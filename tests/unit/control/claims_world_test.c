@@ -572,7 +572,7 @@ static void old_spellings(void **state)
     far_apply(l->far, POOL_OF("consolidationPolicy: WhenUnderutilized, expireAfter: 5h", ""));
     far_run(l->far, 1);
     check_str("told", far_events(l->far, "DeprecatedField", "default"),
-              "NodePool default: disruption.expireAfter is left out in favour of template.spec.expireAfter\n"
+              "NodePool default: disruption.expireAfter is read as template.spec.expireAfter\n"
               "NodePool default: consolidationPolicy WhenUnderutilized is read as WhenEmptyOrUnderutilized");
 }
 
