@@ -65,10 +65,10 @@ static void say(struct disruptor *d, struct arena *a, const struct snapshot *s, 
 static void say_of_pod(struct control *c, const struct snapshot *s, const struct pod *p, const char *reason,
                        str message, str more_key)
 {
-    str key[2] = {p->uid, more_key};
+    str uid = UID_STR(p->uid), key[2] = {uid, more_key};
 
     recorder_publish(c->recorder, &(struct event){
-                                      .object = {&api_pods, sym_str(s->syms, p->ns), p->name, p->uid, {0}},
+                                      .object = {&api_pods, sym_str(s->syms, p->ns), p->name, uid, {0}},
                                       .warning = str_starts(str_c(reason), STR("Invalid")),
                                       .reason = reason,
                                       .message = message,

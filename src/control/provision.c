@@ -40,13 +40,13 @@ static void on_pod(struct provisioner *p, const struct store_event *ev)
     const struct pod *pod = ev->is;
 
     if (ev->change == STORE_GONE) {
-        podbook_forget(p->book, ((const struct pod *)ev->was)->uid);
+        podbook_forget(p->book, UID_STR(((const struct pod *)ev->was)->uid));
         return;
     }
     if (!pod_is_provisionable(pod))
         return;
-    podbook_ack(p->book, pod->uid, world_now_ms(p->c->world));
-    batch_trigger(&p->batch, pod->uid);
+    podbook_ack(p->book, UID_STR(pod->uid), world_now_ms(p->c->world));
+    batch_trigger(&p->batch, UID_STR(pod->uid));
 }
 
 static void on_event(void *ctx, const struct store_event *ev)
@@ -88,7 +88,7 @@ static void on_retry(void *ctx)
     p->retries.n--;
     memmove(p->retries.v, p->retries.v + 1, p->retries.n * sizeof(*p->retries.v));
     if (waiting.n)
-        batch_trigger(&p->batch, store_pods(p->c->store)[waiting.v[0]].uid);
+        batch_trigger(&p->batch, UID_STR(store_pods(p->c->store)[waiting.v[0]].uid));
     struct names nodes = store_names(p->c->store, OBJ_NODE);
     for (uint32_t i = 0; i < nodes.n; i++) {
         const struct node *n = store_node(p->c->store, nodes.v[i]);
