@@ -3,16 +3,16 @@ _karpenter()
 {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} key=
     local settings='PREFERENCE_POLICY= MIN_VALUES_POLICY= PACKING=compat NODEPOOL_WEIGHT_ORDER= FEATURE_GATES=ReservedCapacity=
-        FEATURE_GATES=SpotToSpotConsolidation= CONSOLIDATION= CONSOLIDATION_MIN_SAVINGS= CONSOLIDATION_MAX_REPLACEMENTS=
+        FEATURE_GATES=SpotToSpotConsolidation= FEATURE_GATES=CapacityBuffer= FEATURE_GATES=NodeOverlay= CONSOLIDATION= CONSOLIDATION_MIN_SAVINGS= CONSOLIDATION_MAX_REPLACEMENTS=
         IGNORE_DRA_REQUESTS=true SCHEDULER_CONFIG='
 
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'plan controller demo version help --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'plan simulate controller demo version help --help --version' -- "$cur")
         return
     fi
     if [ "${COMP_WORDS[1]}" = help ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'plan controller demo version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'plan simulate controller demo version' -- "$cur")
         return
     fi
     if [ "${COMP_WORDS[1]}" = demo ]; then
@@ -63,7 +63,7 @@ _karpenter()
         esac
         return
     fi
-    [ "${COMP_WORDS[1]}" = plan ] || return
+    [ "${COMP_WORDS[1]}" = plan ] || [ "${COMP_WORDS[1]}" = simulate ] || return
     if [ "$cur" = = ] || [ "$prev" = = ]; then # bash splits words at =
         [ "$prev" = = ] && key=${COMP_WORDS[COMP_CWORD - 2]} || { key=$prev; cur=; }
         case $key in
@@ -71,9 +71,29 @@ _karpenter()
         MIN_VALUES_POLICY) mapfile -t COMPREPLY < <(compgen -W 'Strict BestEffort' -- "$cur") ;;
         NODEPOOL_WEIGHT_ORDER) mapfile -t COMPREPLY < <(compgen -W 'descending ascending' -- "$cur") ;;
         CONSOLIDATION) mapfile -t COMPREPLY < <(compgen -W 'thorough compat' -- "$cur") ;;
-        ReservedCapacity | SpotToSpotConsolidation) mapfile -t COMPREPLY < <(compgen -W 'true false' -- "$cur") ;;
+        ReservedCapacity | SpotToSpotConsolidation | CapacityBuffer | NodeOverlay) mapfile -t COMPREPLY < <(compgen -W 'true false' -- "$cur") ;;
         esac
         return
+    fi
+    if [ "${COMP_WORDS[1]}" = simulate ]; then
+        case $prev in
+        --trace | --compare | --report | --log | --kubeconfig)
+            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            compopt -o filenames
+            return
+            ;;
+        -o | --output)
+            mapfile -t COMPREPLY < <(compgen -W 'text json html' -- "$cur")
+            return
+            ;;
+        --for | --seed | --boot | --start | --context | --name) return ;;
+        -f | --filename | --instance-types | --catalog | --settings) ;;
+        *)
+            mapfile -t COMPREPLY < <(compgen -W '-f --filename --from-cluster --kubeconfig --context --trace --for --seed --compare --settings
+                --catalog --instance-types --boot --start -o --output --report --log --name -h --help' -- "$cur")
+            return
+            ;;
+        esac
     fi
     case $prev in
     -f | --filename | --instance-types)

@@ -1,12 +1,13 @@
 # fish completion for karpenter
-set -l commands plan controller demo version help
+set -l commands plan simulate controller demo version help
 complete -c karpenter -f
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a plan -d 'where pending pods would go'
+complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a simulate -d 'days of a cluster in seconds'
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a controller -d 'the autoscaler'
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a demo -d 'a Kubernetes cluster with Karpenter on this machine'
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a version -d 'print the version'
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a help -d 'help, or the help of a command'
-complete -c karpenter -n '__fish_seen_subcommand_from help' -a 'plan controller demo version'
+complete -c karpenter -n '__fish_seen_subcommand_from help' -a 'plan simulate controller demo version'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -s f -l filename -r -F -d 'objects as YAML or JSON'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l catalog -x -a 'aws kwok fake:' -d 'built-in instance types'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l instance-types -r -F -d 'instance types from a JSON file'
@@ -17,11 +18,30 @@ complete -c karpenter -n '__fish_seen_subcommand_from plan' -l settings -x -d 'a
     PREFERENCE_POLICY=Respect PREFERENCE_POLICY=Ignore MIN_VALUES_POLICY=Strict MIN_VALUES_POLICY=BestEffort PACKING=compat
     NODEPOOL_WEIGHT_ORDER=descending NODEPOOL_WEIGHT_ORDER=ascending FEATURE_GATES=ReservedCapacity=true
     FEATURE_GATES=ReservedCapacity=false FEATURE_GATES=SpotToSpotConsolidation=true
-    FEATURE_GATES=SpotToSpotConsolidation=false CONSOLIDATION=thorough CONSOLIDATION=compat CONSOLIDATION_MIN_SAVINGS=
+    FEATURE_GATES=SpotToSpotConsolidation=false FEATURE_GATES=CapacityBuffer=true FEATURE_GATES=CapacityBuffer=false
+    FEATURE_GATES=NodeOverlay=true FEATURE_GATES=NodeOverlay=false CONSOLIDATION=thorough CONSOLIDATION=compat CONSOLIDATION_MIN_SAVINGS=
     CONSOLIDATION_MAX_REPLACEMENTS= IGNORE_DRA_REQUESTS=true SCHEDULER_CONFIG='
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l now -x -d 'plan as of this time (RFC 3339)'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -s o -l output -x -a 'table json yaml' -d 'format'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -s h -l help -d 'summary'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -s f -l filename -r -F -d 'what the cluster begins with'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l from-cluster -d 'the same from a live cluster'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l kubeconfig -r -F -d 'of that cluster'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l context -x -d 'of that kubeconfig'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l trace -r -F -d 'what happens'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l for -x -d 'how long to simulate'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l seed -x -d 'of everything that is left to chance'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l compare -r -F -d 'once more with these NodePools, or this setting'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l settings -x -d 'a setting of the controller'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l catalog -x -a 'aws kwok fake:' -d 'built-in instance types'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l instance-types -r -F -d 'instance types from a JSON file'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l boot -x -d 'from a launch until the node is ready'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l start -x -d 'from a place until a pod runs'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -s o -l output -x -a 'text json html' -d 'format'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l report -r -F -d 'the HTML report into this file'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l log -r -F -d 'the log of the controller into this file'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -l name -x -d 'of the first configuration'
+complete -c karpenter -n '__fish_seen_subcommand_from simulate' -s h -l help -d 'summary'
 complete -c karpenter -n '__fish_seen_subcommand_from demo' -l tour -d 'show what it does, and end'
 complete -c karpenter -n '__fish_seen_subcommand_from demo' -l bare -d 'the cluster without controller and NodePool'
 complete -c karpenter -n '__fish_seen_subcommand_from demo' -l kubeconfig -r -F -d 'where to write the way in'
@@ -54,7 +74,7 @@ complete -c karpenter -n '__fish_seen_subcommand_from controller' -l batch-idle-
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l preference-policy -x -a 'Respect Ignore' -d 'Respect or Ignore preferred affinities and soft spreads'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l min-values-policy -x -a 'Strict BestEffort' -d 'Strict, or BestEffort: minValues may be lowered to what there is'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l ignore-dra-requests -d 'pods with resource claims are not planned for; must be true'
-complete -c karpenter -n '__fish_seen_subcommand_from controller' -l feature-gates -x -a 'NodeRepair= ReservedCapacity= SpotToSpotConsolidation= NodeOverlay= StaticCapacity= CapacityBuffer=' -d 'Name=true|false, comma separated; NodeOverlay and CapacityBuffer have no effect yet'
+complete -c karpenter -n '__fish_seen_subcommand_from controller' -l feature-gates -x -a 'NodeRepair= ReservedCapacity= SpotToSpotConsolidation= NodeOverlay= StaticCapacity= CapacityBuffer=' -d 'Name=true|false, comma separated; docs/feature-gates.md says what they do'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l scheduler-config -x -d 'default topology spread constraints of the cluster\'s scheduler, as YAML or JSON'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l instance-types-file-path -r -F -d 'kwok: JSON file with the instance types'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l packing -x -a 'compat' -d 'compat makes Karpenter\'s own choices'

@@ -14,7 +14,8 @@ _karpenter_settings() {
     elif compset -P 'PACKING='; then
         compadd compat
     elif compset -P 'FEATURE_GATES='; then
-        compadd ReservedCapacity=true ReservedCapacity=false SpotToSpotConsolidation=true SpotToSpotConsolidation=false
+        compadd ReservedCapacity=true ReservedCapacity=false SpotToSpotConsolidation=true SpotToSpotConsolidation=false \
+            CapacityBuffer=true CapacityBuffer=false NodeOverlay=true NodeOverlay=false
     elif compset -P 'CONSOLIDATION='; then
         compadd thorough compat
     elif compset -P 'IGNORE_DRA_REQUESTS='; then
@@ -28,12 +29,12 @@ _karpenter_settings() {
 _karpenter() {
     if ((CURRENT == 2)); then
         local -a commands
-        commands=('plan:where pending pods would go' 'controller:the autoscaler' 'demo:a Kubernetes cluster with Karpenter on this machine' 'version:print the version' 'help:help, or the help of a command')
+        commands=('plan:where pending pods would go' 'simulate:days of a cluster in seconds' 'controller:the autoscaler' 'demo:a Kubernetes cluster with Karpenter on this machine' 'version:print the version' 'help:help, or the help of a command')
         _describe command commands
         return
     fi
     case ${words[2]} in
-    help) compadd plan controller demo version ;;
+    help) compadd plan simulate controller demo version ;;
     plan)
         shift words
         ((CURRENT--))
@@ -47,6 +48,29 @@ _karpenter() {
             '*--settings[a setting of the controller]:setting:_karpenter_settings' \
             '--now[plan as of this time]:RFC 3339 time:' \
             '(-o --output)'{-o,--output}'[format]:format:(table json yaml)' \
+            '(-)'{-h,--help}'[summary]'
+        ;;
+    simulate)
+        shift words
+        ((CURRENT--))
+        _arguments \
+            '*'{-f,--filename}'[what the cluster begins with]:file, directory or -:_files' \
+            '--from-cluster[the same from a live cluster]' \
+            '--kubeconfig[of that cluster]:file:_files' \
+            '--context[of that kubeconfig]:context:' \
+            '--trace[what happens]:file:_files' \
+            '--for[how long to simulate]:duration:' \
+            '--seed[of everything that is left to chance]:number:' \
+            '*--compare[once more with these NodePools, or this setting]:file, directory or KEY=VALUE:_files' \
+            '*--settings[a setting of the controller]:setting:_karpenter_settings' \
+            '(--instance-types)--catalog[built-in instance types]:catalogue:(aws kwok fake\:)' \
+            '(--catalog)--instance-types[instance types from a JSON file]:file:_files -g "*.json"' \
+            '--boot[from a launch until the node is ready]:duration:' \
+            '--start[from a place until a pod runs]:duration:' \
+            '(-o --output)'{-o,--output}'[format]:format:(text json html)' \
+            '--report[the HTML report into this file]:file:_files' \
+            '--log[the log of the controller into this file]:file:_files' \
+            '--name[of the first configuration]:name:' \
             '(-)'{-h,--help}'[summary]'
         ;;
     demo)
@@ -91,7 +115,7 @@ _karpenter() {
             '--preference-policy=[Respect or Ignore preferred affinities and soft spreads]:value:(Respect Ignore)' \
             '--min-values-policy=[Strict, or BestEffort\: minValues may be lowered to what there is]:value:(Strict BestEffort)' \
             '--ignore-dra-requests[pods with resource claims are not planned for; must be true]' \
-            '--feature-gates=[Name=true|false, comma separated; NodeOverlay and CapacityBuffer have no effect yet]:value:(NodeRepair= ReservedCapacity= SpotToSpotConsolidation= NodeOverlay= StaticCapacity= CapacityBuffer=)' \
+            '--feature-gates=[Name=true|false, comma separated; docs/feature-gates.md says what they do]:value:(NodeRepair= ReservedCapacity= SpotToSpotConsolidation= NodeOverlay= StaticCapacity= CapacityBuffer=)' \
             '--scheduler-config=[default topology spread constraints of the cluster'\''s scheduler, as YAML or JSON]:value:' \
             '--instance-types-file-path=[kwok\: JSON file with the instance types]:file:_files' \
             '--packing=[compat makes Karpenter'\''s own choices]:value:(compat)' \

@@ -13,6 +13,7 @@
 struct pod_replica {
     struct demo_pods *owner;
     char *pod, *uid;
+    struct arena *arena; /* of its environment */
     struct demo_replica *replica;
     bool stopping;
 };
@@ -45,6 +46,7 @@ static void say(struct pod_replica *r, const struct err *e)
 static void drop(struct pod_replica *r)
 {
     demo_replica_free(r->replica);
+    arena_free(r->arena);
     free(r->pod);
     free(r->uid);
     free(r);
@@ -59,17 +61,37 @@ static char *copy(str s)
     return p;
 }
 
+/* Values that are written down; those from elsewhere do not exist for a process that is no container. */
+static const char *const *environment(struct arena *a, const struct object *pod)
+{
+    const struct tree *containers = tree_at(kube_tree(a, pod), "spec", "containers", NULL);
+    const struct tree *env = containers && containers->n ? tree_get(containers->items, "env") : NULL;
+    const char **v = arena_new_array(a, const char *, 2 * (env ? env->n : 0) + 1);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; env && i < env->n; i++) {
+        const struct tree *value = tree_get(&env->items[i], "value");
+
+        if (!value)
+            continue;
+        v[n++] = arena_printf(a, STR_FMT "%c", STR_ARG(tree_str(tree_get(&env->items[i], "name"))), 0).p;
+        v[n++] = arena_printf(a, STR_FMT "%c", STR_ARG(tree_str(value)), 0).p;
+    }
+    return v;
+}
+
 static void begin(struct demo_pods *p, const struct object *pod)
 {
     struct pod_replica *r = xcalloc(1, sizeof(*r));
     struct err e;
 
-    *r = (struct pod_replica){.owner = p, .pod = copy(pod->name), .uid = copy(pod->uid)};
+    *r = (struct pod_replica){.owner = p, .pod = copy(pod->name), .uid = copy(pod->uid), .arena = arena_new(0)};
     r->replica = demo_replica_new(&(struct demo_replica_setup){.loop = p->world,
                                                                .env = p->s.env,
                                                                .server = p->s.server,
                                                                .token = p->s.token,
                                                                .ca_pem = p->s.ca_pem,
+                                                               .environment = environment(r->arena, pod),
                                                                .pod = pod->name,
                                                                .on_line = on_line,
                                                                .ctx = r},

@@ -20,14 +20,6 @@ struct demo_replica {
     bool ended;
 };
 
-/* What the pod's manifest would set; the rest is as people have it in their clusters. */
-static const char *pod_env(const char *name)
-{
-    if (strcmp(name, "LEADER_ELECTION_NAMESPACE") == 0)
-        return "karpenter";
-    return NULL;
-}
-
 static int64_t wall_clock(void *world)
 {
     return world_now_ms(world);
@@ -50,7 +42,7 @@ struct demo_replica *demo_replica_new(const struct demo_replica_setup *s, struct
     r->arena = arena_new(0);
     r->syms = syms_new();
     r->config = kube_config_fixed(s->server, s->token, s->ca_pem);
-    if (!options_parse(&r->options, r->arena, r->syms, 1, argv, pod_env, e))
+    if (!options_parse(&r->options, r->arena, r->syms, 1, argv, s->environment, e))
         goto fail;
     r->log = log_new(r->options.log_level, &(struct log_sink){s->ctx, s->on_line}, wall_clock, r->world);
     r->op = autoscaler_new(&(struct autoscaler_setup){.world = r->world,

@@ -17,6 +17,7 @@ struct demo_replica_setup {
     str server; /* "https://127.0.0.1:1234" */
     str token;
     const char *ca_pem;
+    const char *const *environment;       /* of its container: name, value, …, NULL; lives as long as the replica */
     str pod;                              /* its name is the identity of the replica */
     void (*on_line)(void *ctx, str line); /* of its log */
     void *ctx;

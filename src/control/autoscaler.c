@@ -6,6 +6,7 @@
 
 #include "control/feed.h"
 #include "control/metrics.h"
+#include "control/overlays.h"
 #include "control/probes.h"
 #include "control/provision.h"
 #include "control/register.h"
@@ -211,6 +212,8 @@ static bool set_up(struct autoscaler *o, struct err *e)
     o->c.cloud = o->s.cloud(&o->c, e);
     if (!o->c.cloud || !can_elect(o, e))
         return false;
+    if (opt->settings.node_overlays)
+        o->c.overlays = overlays_new(&o->c);
     o->c.metrics =
         control_metrics_new(o->metrics, &(struct control_metrics_options){o->c.cloud->node_labels, o->c.cloud->classes,
                                                                           o->c.cloud->n_classes});
@@ -226,6 +229,8 @@ static bool set_up(struct autoscaler *o, struct err *e)
                                                 .classes = o->c.cloud->classes,
                                                 .n_classes = o->c.cloud->n_classes,
                                                 .owners = opt->settings.n_default_spreads != 0,
+                                                .buffers = opt->settings.capacity_buffers,
+                                                .overlays = opt->settings.node_overlays,
                                                 .ctx = o,
                                                 .on_error = on_feed_error,
                                                 .on_listed = on_listed});

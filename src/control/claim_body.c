@@ -183,6 +183,21 @@ static void set_requests(struct arena *a, struct tree *spec, const struct snapsh
     sb_fini(&b);
 }
 
+/* Some type that it may become is not what the provider says. */
+static void note_overlays(struct arena *a, struct tree *notes, const struct snapshot *s, const struct plan_claim *c)
+{
+    bool price = false, capacity = false;
+
+    for (uint32_t i = 0; i < c->n_types; i++) {
+        price |= s->catalog->types[c->types[i]].price_overlaid;
+        capacity |= s->catalog->types[c->types[i]].capacity_overlaid;
+    }
+    if (price)
+        tree_set_str(a, notes, "karpenter.sh/price-overlay-applied", STR("true"));
+    if (capacity)
+        tree_set_str(a, notes, "karpenter.sh/capacity-overlay-applied", STR("true"));
+}
+
 struct tree *claim_body(struct arena *a, const struct snapshot *s, const struct plan_claim *c,
                         const struct tree *pool_obj, uint64_t random)
 {
@@ -192,6 +207,7 @@ struct tree *claim_body(struct arena *a, const struct snapshot *s, const struct 
 
     tree_set_str(a, tree_sub(a, meta, "annotations"), "karpenter.sh/nodeclaim-min-values-relaxed",
                  c->min_values_relaxed ? STR("true") : STR("false"));
+    note_overlays(a, tree_sub(a, meta, "annotations"), s, c);
     for (uint32_t i = 0; i < c->n_reqs; i++) {
         const struct plan_req *r = &c->reqs[i];
         str key = sym_str(s->syms, r->key);

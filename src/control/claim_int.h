@@ -69,6 +69,7 @@ bool claim_open(struct draft *d, struct claims *s, struct reconcile *r);
 bool pool_open(struct draft *d, struct claims *s, struct reconcile *r);
 /* With provider-id and Node, as far as the claim has them. */
 struct log *claim_log(struct arena *a, const struct log *l, const struct tree *claim);
+struct log *claim_log_node(struct arena *a, const struct log *l, const struct tree *claim); /* without the former */
 /* The node class that the claim names: "group/kind/name" of the store. */
 str class_name_of(struct arena *a, const struct nodeclass_ref *r);
 /* The Node of this machine when there is exactly one; otherwise an empty name. *ret_several: there are more. */

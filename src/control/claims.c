@@ -135,6 +135,14 @@ bool pool_open(struct draft *d, struct claims *s, struct reconcile *r)
     return open_managed(d, s, r, OBJ_NODEPOOL);
 }
 
+struct log *claim_log_node(struct arena *a, const struct log *l, const struct tree *claim)
+{
+    str node = tree_str(tree_at(claim, "status", "nodeName", NULL));
+    struct log_field f = LOG_OBJ("Node", STR(""), node);
+
+    return log_with(a, l, &f, node.n != 0);
+}
+
 struct log *claim_log(struct arena *a, const struct log *l, const struct tree *claim)
 {
     str id = tree_str(tree_at(claim, "status", "providerID", NULL));

@@ -14,6 +14,7 @@
 #include "state/store.h"
 
 struct feed;
+struct overlays;
 struct control_metrics;
 
 struct control {
@@ -22,6 +23,7 @@ struct control {
     struct store *store;
     struct feed *feed; /* watches into the store; decodes answers to our own writes */
     struct cloud *cloud;
+    struct overlays *overlays; /* which c->cloud is then, over the provider; NULL: their gate is closed */
     struct syms *syms;
     struct manager *manager;
     struct recorder *recorder;

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "control/feed_int.h"
+#include "data/edit.h"
 
 #define MAX_COMPLAINTS 1024u
 
@@ -111,6 +112,23 @@ void feed_put(struct feed *f, enum object_kind kind, const struct tree *obj)
         k8s_keep_text(&f->text, kind, obj);
     store_put(f->store, &(struct store_object){kind, d.box, &m, d.what, sb_view(&f->text)});
     podspecs_drop_unused(store_specs(f->store));
+}
+
+bool feed_read_template(struct feed *f, const struct tree *workload, struct decoded *ret, struct err *e)
+{
+    const struct tree *template = tree_at(workload, "spec", "template", NULL);
+    struct tree *obj;
+
+    if (!template)
+        return err_set(e, ERR_INVALID, "spec.template: required");
+    arena_reset(f->scratch);
+    obj = tree_new_map(f->scratch);
+    *tree_put(f->scratch, obj, STR("metadata")) = *tree_get(workload, "metadata");
+    *tree_put(f->scratch, obj, STR("template")) = *template;
+    bool passing = syms_set_passing(store_syms(f->store), true);
+    bool read = k8s_decode_one(f->decoder, obj, OBJ_PODTEMPLATE, ret, e);
+    (void)syms_set_passing(store_syms(f->store), passing);
+    return read;
 }
 
 void feed_gone(struct feed *f, enum object_kind kind, const struct tree *obj)

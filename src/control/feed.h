@@ -8,6 +8,7 @@
 #include "cloud/cloud.h"
 #include "data/tree.h"
 #include "k8s/api.h"
+#include "k8s/one.h"
 #include "state/store.h"
 
 struct feed;
@@ -16,7 +17,9 @@ struct feed_options {
     struct store *store;               /* outlives the feed */
     const struct cloud_class *classes; /* kinds of node classes to watch; outlive the feed */
     uint32_t n_classes;
-    bool owners; /* Services and controllers too: default spread constraints ask for their selectors */
+    bool owners;  /* Services and controllers too: default spread constraints ask for their selectors */
+    bool buffers; /* CapacityBuffers and PodTemplates too */
+    bool overlays;
     void *ctx;
     /* e says what is wrong: with an object, or (name empty) with the watch of a kind, which goes on by itself. */
     void (*on_error)(void *ctx, enum object_kind kind, str ns, str name, const struct err *e);
@@ -34,5 +37,7 @@ bool feed_listed(const struct feed *f); /* every kind has been listed once */
 /* One object as it is now. */
 void feed_put(struct feed *f, enum object_kind kind, const struct tree *obj);
 void feed_gone(struct feed *f, enum object_kind kind, const struct tree *obj);
+/* What the pods of a workload look like, as a struct workload; the box is the caller's. Its spec is one of the store's, and good until the next object comes. */
+bool feed_read_template(struct feed *f, const struct tree *workload, struct decoded *ret, struct err *e);
 /* The answer to a write of our own. One that has nothing left to wait for (deleted, without finalizers) is gone. */
 void feed_answer(struct feed *f, enum object_kind kind, const struct tree *obj);

@@ -17,24 +17,27 @@ struct watch {
 static const struct {
     enum object_kind kind;
     const struct api_kind *api;
-    bool owner;
+    enum { ALWAYS, OWNERS, BUFFERS, OVERLAYS } when;
 } kinds[] = {
-    {OBJ_NODEPOOL, &api_nodepools, false},
-    {OBJ_NODECLAIM, &api_nodeclaims, false},
-    {OBJ_NODE, &api_nodes, false},
-    {OBJ_POD, &api_pods, false},
-    {OBJ_DAEMONSET, &api_daemonsets, false},
-    {OBJ_PVC, &api_pvcs, false},
-    {OBJ_PV, &api_pvs, false},
-    {OBJ_STORAGECLASS, &api_storageclasses, false},
-    {OBJ_CSINODE, &api_csinodes, false},
-    {OBJ_ATTACHMENT, &api_volumeattachments, false},
-    {OBJ_PDB, &api_pdbs, false},
-    {OBJ_NAMESPACE, &api_namespaces, false},
-    {OBJ_SERVICE, &api_services, true},
-    {OBJ_REPLICASET, &api_replicasets, true},
-    {OBJ_STATEFULSET, &api_statefulsets, true},
-    {OBJ_RC, &api_rcs, true},
+    {OBJ_NODEPOOL, &api_nodepools, ALWAYS},
+    {OBJ_NODECLAIM, &api_nodeclaims, ALWAYS},
+    {OBJ_NODE, &api_nodes, ALWAYS},
+    {OBJ_POD, &api_pods, ALWAYS},
+    {OBJ_DAEMONSET, &api_daemonsets, ALWAYS},
+    {OBJ_PVC, &api_pvcs, ALWAYS},
+    {OBJ_PV, &api_pvs, ALWAYS},
+    {OBJ_STORAGECLASS, &api_storageclasses, ALWAYS},
+    {OBJ_CSINODE, &api_csinodes, ALWAYS},
+    {OBJ_ATTACHMENT, &api_volumeattachments, ALWAYS},
+    {OBJ_PDB, &api_pdbs, ALWAYS},
+    {OBJ_NAMESPACE, &api_namespaces, ALWAYS},
+    {OBJ_SERVICE, &api_services, OWNERS},
+    {OBJ_REPLICASET, &api_replicasets, OWNERS},
+    {OBJ_STATEFULSET, &api_statefulsets, OWNERS},
+    {OBJ_RC, &api_rcs, OWNERS},
+    {OBJ_BUFFER, &api_capacitybuffers, BUFFERS},
+    {OBJ_PODTEMPLATE, &api_podtemplates, BUFFERS},
+    {OBJ_OVERLAY, &api_nodeoverlays, OVERLAYS},
 };
 
 static void on_list_begin(void *ctx)
@@ -129,6 +132,8 @@ static void end_watches(struct feed *f)
 
 void feed_watch(struct feed *f, struct api *c)
 {
+    const bool wanted[] = {
+        [ALWAYS] = true, [OWNERS] = f->o.owners, [BUFFERS] = f->o.buffers, [OVERLAYS] = f->o.overlays};
     const struct reflector_options defaults = {0};
 
     assert(!f->end_watches);
@@ -136,7 +141,7 @@ void feed_watch(struct feed *f, struct api *c)
     for (uint32_t i = 0; i < f->o.n_classes; i++)
         add_class(f, &f->o.classes[i]);
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (f->o.owners || !kinds[i].owner)
+        if (wanted[kinds[i].when])
             (void)add(f, kinds[i].kind, kinds[i].api);
     for (uint32_t i = 0; i < f->watches.n; i++) {
         struct watch *w = f->watches.v[i];

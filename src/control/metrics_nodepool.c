@@ -33,13 +33,13 @@ static bool is_single(const struct offering *o, sym key, sym val)
 /* The price of the first offering with the claim's zone and capacity type; 0 when there is none. */
 static double price_of(const struct catalog *cat, const struct syms *t, const struct nodeclaim *c)
 {
-    sym type, zone, capacity;
+    sym type, zone, capacity, pool;
 
-    if (!lset_value(t, c->labels, SYM(ITYPE), &type) || !lset_value(t, c->labels, SYM(ZONE), &zone) ||
-        !lset_value(t, c->labels, SYM(CT), &capacity))
+    if (!lset_value(t, c->labels, SYM(NP), &pool) || !lset_value(t, c->labels, SYM(ITYPE), &type) ||
+        !lset_value(t, c->labels, SYM(ZONE), &zone) || !lset_value(t, c->labels, SYM(CT), &capacity))
         return 0;
     for (uint32_t i = 0; i < cat->n; i++) {
-        if (!sym_eq(cat->types[i].name, type))
+        if (!sym_eq(cat->types[i].name, type) || !itype_is_for(&cat->types[i], pool))
             continue;
         for (uint32_t j = 0; j < cat->types[i].n_offerings; j++) {
             const struct offering *o = &cat->types[i].offerings[j];

@@ -186,8 +186,8 @@ static bool collect(void *ctx, const struct metric *f, uint32_t i, struct sb *ou
 
     if (i >= store_pods_room(m->c->store))
         return false;
-    if (!pods[i].spec)
-        return true; /* a gap */
+    if (!pods[i].spec || pods[i].of_buffer)
+        return true; /* a gap; not a pod */
     if (f == m->c->metrics->pods_state)
         emit_state(m, f, &pods[i], out);
     else

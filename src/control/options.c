@@ -101,9 +101,7 @@ static bool set_gates(struct ctx *c, str v, struct err *e)
         bool *on;
     } gates[] = {
         {"NodeRepair", &c->o->gate_node_repair},
-        {"NodeOverlay", &c->o->gate_node_overlay},
         {"StaticCapacity", &c->o->gate_static_capacity},
-        {"CapacityBuffer", &c->o->gate_capacity_buffer},
     };
     str one, name, value, rest = v;
 
@@ -201,7 +199,7 @@ static const struct option table[] = {
      0,
      set_ignore_dra},
     {{"feature-gates", "FEATURE_GATES", GATES,
-      "Name=true|false, comma separated; NodeOverlay and CapacityBuffer have no effect yet"},
+      "Name=true|false, comma separated; docs/feature-gates.md says what they do"},
      O_CHOICE,
      0,
      set_gates},
@@ -336,13 +334,18 @@ static bool check(const struct options *o, struct err *e)
     return true;
 }
 
-static const char *process_env(const char *name)
+static const char *env_value(const char *const *env, const char *name)
 {
-    return getenv(name);
+    if (!env)
+        return getenv(name);
+    for (; *env; env += 2)
+        if (strcmp(*env, name) == 0)
+            return env[1];
+    return NULL;
 }
 
-bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc, char **argv,
-                   const char *(*env)(const char *name), struct err *e)
+bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc, char **argv, const char *const *env,
+                   struct err *e)
 {
     struct ctx c = {o, a, t};
 
@@ -350,7 +353,7 @@ bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc,
     settings_defaults(&o->settings);
     for (size_t i = 0; i < ARRAY_LEN(table); i++) {
         const struct option *x = &table[i];
-        const char *text = x->doc.env ? (env ? env : process_env)(x->doc.env) : NULL;
+        const char *text = x->doc.env ? env_value(env, x->doc.env) : NULL;
 
         if (!set_flag(&c, x, x->doc.fallback, e))
             return false;

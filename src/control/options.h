@@ -21,7 +21,7 @@ struct options {
     enum log_level log_level;
     const char *log_output_paths, *log_error_output_paths;
     int64_t batch_max_ms, batch_idle_ms;
-    bool gate_node_repair, gate_node_overlay, gate_static_capacity, gate_capacity_buffer;
+    bool gate_node_repair, gate_static_capacity; /* the others are settings */
     const char *instance_types_path;
     struct settings settings; /* what planning looks at */
     bool help;                /* --help was given */
@@ -31,7 +31,7 @@ struct option_doc {
     const char *flag, *env, *fallback, *help;
 };
 
-/* getenv: NULL for the process' own environment. Texts refer to argv and environment. */
-bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc, char **argv,
-                   const char *(*getenv)(const char *name), struct err *e);
+/* env: name, value, …, NULL; or NULL for the process' own environment. Texts refer to argv and environment. */
+bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc, char **argv, const char *const *env,
+                   struct err *e);
 const struct option_doc *options_docs(uint32_t *ret_n);

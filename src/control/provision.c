@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "control/batch.h"
+#include "control/buffers.h"
 #include "control/fan.h"
 #include "control/metrics.h"
 #include "model/duration.h"
@@ -20,6 +21,7 @@ struct provisioner {
     struct queue *queue;
     struct batch batch;
     struct podbook *book;
+    struct buffers *buffers; /* NULL: their gate is closed */
     /* When rounds are to be repeated, in order; one for each window that has closed. */
     VEC(int64_t) retries;
     struct timer retry;
@@ -124,13 +126,17 @@ static uint32_t error_fields(str reason, struct log_field *f)
 static void say_refusals(struct provisioner *p, struct reconcile *r, const struct round *d)
 {
     int64_t now = world_now_ms(p->c->world);
-    uint32_t n_deferred = 0;
+    uint32_t n_deferred = 0, n_unreal = 0;
 
     for (uint32_t i = 0; i < d->n_refusals; i++) {
         const struct round_refusal *x = &d->refusals[i];
         struct log_field f[3] = {LOG_OBJ("Pod", x->pod.ns, x->pod.name)};
         uint32_t n = 1;
 
+        if (x->pod.buffer.n) {
+            n_unreal++;
+            continue;
+        }
         n_deferred += x->deferred;
         if (podbook_refused(p->book, x->pod.uid, now))
             metric_observe(p->c->metrics->pods_scheduling_decision_duration,
@@ -143,7 +149,7 @@ static void say_refusals(struct provisioner *p, struct reconcile *r, const struc
         round_say_refused(p->c, r->arena, x);
     }
     metric_set(p->c->metrics->scheduler_ignored_pods_count, d->n_ignored, NULL);
-    metric_set(p->c->metrics->scheduler_unschedulable_pods_count, d->n_refusals - d->n_ignored - n_deferred,
+    metric_set(p->c->metrics->scheduler_unschedulable_pods_count, d->n_refusals - d->n_ignored - n_deferred - n_unreal,
                METRIC_VALS(STR("provisioner")));
 }
 
@@ -152,7 +158,7 @@ static void note_placed(struct provisioner *p, const struct round_pod *pods, uin
     int64_t now = world_now_ms(p->c->world);
 
     for (uint32_t i = 0; i < n; i++)
-        if (!pods[i].bound && podbook_placed(p->book, pods[i].uid, healthy, now))
+        if (!pods[i].bound && !pods[i].buffer.n && podbook_placed(p->book, pods[i].uid, healthy, now))
             metric_observe(p->c->metrics->pods_scheduling_decision_duration,
                            (double)(now - podbook_get(p->book, pods[i].uid).acked_ms) / 1000, NULL, now);
 }
@@ -283,8 +289,12 @@ static struct result provision(struct reconcile *r)
 
     if (!store_synced(p->c->store))
         return result_after_ms(UNSYNCED_MS);
+    if (p->buffers)
+        buffers_prepare(p->buffers, r);
     l.round = plan_round(p, r);
     if (l.round) {
+        if (p->buffers)
+            buffers_report(p->buffers, r, l.round);
         for (uint32_t i = 0; i < l.round->n_claims; i++)
             note_placed(p, l.round->claims[i].pods, l.round->claims[i].n_pods, l.round->claims[i].healthy_pool);
         fan_out(p->c->world, "create nodeclaim", l.round->n_claims, LAUNCH_WIDTH, create_one, &l);
@@ -294,6 +304,11 @@ static struct result provision(struct reconcile *r)
         return RESULT_OK;
     (void)err_wrap(&r->err, "creating nodeclaims, %u of %u failed", l.n_failed, l.round->n_claims);
     return result_error();
+}
+
+static void on_buffer(void *ctx, str id)
+{
+    provisioner_trigger(ctx, id);
 }
 
 struct provisioner *provision_register(struct control *c)
@@ -308,6 +323,8 @@ struct provisioner *provision_register(struct control *c)
         c->manager, &(struct controller_spec){
                         .name = "provisioner", .workers = 1, .limit = limiter_default, .fn = provision, .ctx = p});
     store_subscribe(c->store, on_event, p);
+    if (c->options->settings.capacity_buffers)
+        p->buffers = buffers_new(c, on_buffer, p);
     return p;
 }
 
@@ -315,6 +332,7 @@ void provisioner_free(struct provisioner *p)
 {
     if (!p)
         return;
+    buffers_free(p->buffers);
     timer_stop(p->c->world, &p->retry);
     batch_fini(&p->batch);
     podbook_free(p->book);

@@ -7,6 +7,7 @@
 #include "control/disruption.h"
 #include "control/metrics_objects.h"
 #include "control/nodes.h"
+#include "control/overlays.h"
 #include "control/provision.h"
 #include "control/status_metrics.h"
 
@@ -23,6 +24,9 @@ struct controllers *controllers_register(struct control *c)
 {
     struct controllers *s = xcalloc(1, sizeof(*s));
 
+    if (c->overlays)
+        overlays_register(
+            c->overlays); /* first: whoever plans hears of a change when the catalogue is out of date already */
     s->claims = claims_new(c);
     s->nodes = nodes_new(c);
     s->provisioner = provision_register(c);

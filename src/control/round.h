@@ -12,6 +12,7 @@
 struct round_pod {
     str ns, name, uid;
     bool bound; /* it moves off a node that goes away */
+    str buffer; /* there is no such pod: this capacity buffer, of its namespace, wants room for it; empty: there is */
 };
 
 struct round_claim { /* a NodeClaim to be made */

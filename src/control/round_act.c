@@ -82,7 +82,10 @@ bool round_create(struct control *c, struct arena *a, struct log *l, const struc
 
 void round_nominate(struct control *c, struct arena *a, const struct round_node *n)
 {
-    store_nominate(c->store, n->provider_id, world_now_ms(c->world));
-    for (uint32_t i = 0; i < n->n_pods; i++)
+    for (uint32_t i = 0; i < n->n_pods; i++) {
+        if (n->pods[i].buffer.n)
+            continue; /* nobody is on the way */
+        store_nominate(c->store, n->provider_id, world_now_ms(c->world));
         round_say_nominated(c, a, &n->pods[i], n->claim, n->node);
+    }
 }

@@ -23,7 +23,8 @@ struct watched {
 
 struct status_watch {
     struct control *c;
-    struct watched kinds[3];
+    struct watched kinds[4];
+    uint32_t n;
     struct arena *tmp;
 };
 
@@ -93,9 +94,20 @@ static const char *type_of(struct arena *a, const struct tree *cond)
     return arena_printf(a, STR_FMT "%c", STR_ARG(tree_str(tree_get(cond, "type"))), 0).p;
 }
 
+/* As people know it: buffers are kept as "namespace/name". */
+static str name_of(const struct watched *w, const struct kept *k, str *ret_ns)
+{
+    str name = k->name;
+
+    *ret_ns = STR("");
+    if (w->kind == OBJ_BUFFER)
+        (void)str_cut(k->name, '/', ret_ns, &name);
+    return name;
+}
+
 static lset_id labels_of(const struct watched *w, const void *decoded)
 {
-    if (!decoded || w->kind == OBJ_NODEPOOL)
+    if (!decoded || w->own->n_extra == 0)
         return (lset_id){0};
     return w->kind == OBJ_NODE ? ((const struct node *)decoded)->labels : ((const struct nodeclaim *)decoded)->labels;
 }
@@ -128,10 +140,12 @@ static void tell_transition(const struct watched *w, const struct kept *k, const
         a, "Status condition transitioned, Type: %s, Status: " STR_FMT " -> " STR_FMT ", Reason: " STR_FMT "%s" STR_FMT,
         type, STR_ARG(old.status), STR_ARG(now.status), STR_ARG(now.reason), now.message.n ? ", Message: " : "",
         STR_ARG(now.message));
+    str ns, name = name_of(w, k, &ns);
 
-    recorder_publish(w->s->c->recorder, &(struct event){.object = {.kind = w->api, .name = k->name, .uid = k->uid},
-                                                        .reason = type,
-                                                        .message = message});
+    recorder_publish(w->s->c->recorder,
+                     &(struct event){.object = {.kind = w->api, .ns = ns, .name = name, .uid = k->uid},
+                                     .reason = type,
+                                     .message = message});
 }
 
 static void count_transition(const struct watched *w, lset_id labels, const char *type, struct cond now)
@@ -217,7 +231,7 @@ static void compare_finalizers(const struct watched *w, const struct store_event
                           .reason = "Finalized",
                           .message = arena_printf(a, "Finalized " STR_FMT, STR_ARG(name))};
         if (!gone) {
-            e.object.name = ev->kept_is->name;
+            e.object.name = name_of(w, ev->kept_is, &e.object.ns);
             e.object.uid = ev->kept_is->uid;
         }
         recorder_publish(w->s->c->recorder, &e);
@@ -244,7 +258,7 @@ static void on_event(void *ctx, const struct store_event *ev)
 {
     struct status_watch *s = ctx;
 
-    for (size_t i = 0; i < ARRAY_LEN(s->kinds); i++) {
+    for (uint32_t i = 0; i < s->n; i++) {
         const struct watched *w = &s->kinds[i];
 
         if (w->kind != ev->kind)
@@ -275,11 +289,12 @@ static void emit_conditions(const struct watched *w, const struct metric *f, con
     const struct tree *list = read_list(a, conditions_text(k->text));
     struct tree obj = object_of(a, list);
     bool ages = f == w->own->current_status || (w->any && f == w->any->current_status);
-    lset_id labels = any || w->kind == OBJ_NODEPOOL ? (lset_id){0} : labels_of(w, decoded_of(w, k->name));
+    lset_id labels = any || w->own->n_extra == 0 ? (lset_id){0} : labels_of(w, decoded_of(w, k->name));
+    str ns, name = name_of(w, k, &ns);
 
     for (uint32_t i = 0; list && i < list->n; i++) {
         struct cond c = cond_get(&obj, type_of(a, &list->items[i]));
-        str vals[MAX_EXTRA + 8] = {STR(""), k->name, tree_str(tree_get(&list->items[i], "type")), c.status, c.reason};
+        str vals[MAX_EXTRA + 8] = {ns, name, tree_str(tree_get(&list->items[i], "type")), c.status, c.reason};
 
         if (any)
             (void)put_any(w, vals, 5);
@@ -295,14 +310,14 @@ static void emit_conditions(const struct watched *w, const struct metric *f, con
 static void emit_termination(const struct watched *w, const struct metric *f, const struct kept *k, bool any,
                              struct sb *out)
 {
-    str vals[MAX_EXTRA + 8] = {STR(""), k->name};
+    str ns, name = name_of(w, k, &ns), vals[MAX_EXTRA + 8] = {ns, name};
 
     if (k->deleted_ms == INT64_MIN)
         return;
     if (any)
         (void)put_any(w, vals, 2);
     else
-        (void)put_extra(w, w->kind == OBJ_NODEPOOL ? (lset_id){0} : labels_of(w, decoded_of(w, k->name)), vals, 2);
+        (void)put_extra(w, w->own->n_extra == 0 ? (lset_id){0} : labels_of(w, decoded_of(w, k->name)), vals, 2);
     metric_emit(out, f, (double)(world_now_ms(w->s->c->world) - k->deleted_ms) / 1e3, vals);
 }
 
@@ -333,7 +348,7 @@ static bool collect(void *ctx, const struct metric *f, uint32_t i, struct sb *ou
 static bool collect_any(void *ctx, const struct metric *f, uint32_t i, struct sb *out)
 {
     struct status_watch *s = ctx;
-    const uint32_t n = ARRAY_LEN(s->kinds);
+    const uint32_t n = s->n;
     bool more = false;
 
     for (uint32_t k = 0; k < n; k++)
@@ -384,12 +399,19 @@ struct status_watch *status_watch_new(struct control *c)
                    .set = &conds_nodepool,
                    .own = &m->nodepool_status,
                    .any = &m->any_status},
-                  {.kind = OBJ_NODE, .api = &api_nodes, .own = &m->node_status}},
+                  {.kind = OBJ_NODE, .api = &api_nodes, .own = &m->node_status},
+                  {.kind = OBJ_BUFFER,
+                   .api = &api_capacitybuffers,
+                   .own = &m->capacitybuffer_status,
+                   .any = &m->any_status}},
+        .n = c->options->settings.capacity_buffers ? 4 : 3,
     };
     assert(c->cloud->n_classes + 2 <= MAX_EXTRA);
     watch_kind(s, &s->kinds[0], /* with_labels= */ true, /* initialized= */ false);
     watch_kind(s, &s->kinds[1], /* with_labels= */ false, /* initialized= */ false);
     watch_kind(s, &s->kinds[2], /* with_labels= */ true, /* initialized= */ true);
+    if (s->n == 4)
+        watch_kind(s, &s->kinds[3], /* with_labels= */ false, /* initialized= */ false);
     metrics_collector_by_one(
         (struct metric *const[]){m->any_status.count, m->any_status.current_status, m->any_status.termination_current},
         3, collect_any, s);

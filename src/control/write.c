@@ -38,6 +38,10 @@ static const struct api_kind *kind_of(const struct control *c, struct arena *a, 
         return &api_nodepools;
     if (kind == OBJ_NODE)
         return &api_nodes;
+    if (kind == OBJ_BUFFER)
+        return &api_capacitybuffers;
+    if (kind == OBJ_OVERLAY)
+        return &api_nodeoverlays;
     assert(kind == OBJ_NODECLASS);
     return class_kind(c, a, *name, name);
 }
@@ -81,7 +85,7 @@ static void keep_others_conditions(struct draft *d, struct tree *patch)
 
 static bool send(struct draft *d, const char *sub, const struct tree *patch, struct tree **ret, struct err *e)
 {
-    struct api_ref ref = {.kind = d->kind, .name = obj_name(d->before)};
+    struct api_ref ref = {.kind = d->kind, .ns = obj_namespace(d->before), .name = obj_name(d->before)};
 
     if (!api_patch(d->c->api, d->arena, &ref, sub, API_MERGE, patch, ret, e))
         return false;
@@ -116,6 +120,8 @@ struct cond_object draft_conds(const struct draft *d)
 {
     const struct cond_set *set = d->object_kind == OBJ_NODECLAIM  ? &conds_nodeclaim
                                  : d->object_kind == OBJ_NODEPOOL ? &conds_nodepool
+                                 : d->object_kind == OBJ_BUFFER   ? &conds_buffer
+                                 : d->object_kind == OBJ_OVERLAY  ? &conds_overlay
                                                                   : &conds_nodeclass;
 
     return (struct cond_object){.arena = d->arena, .obj = d->obj, .set = set, .now_ms = world_now_ms(d->c->world)};
@@ -162,6 +168,11 @@ static str meta_str(const struct tree *obj, const char *field)
 str obj_name(const struct tree *obj)
 {
     return meta_str(obj, "name");
+}
+
+str obj_namespace(const struct tree *obj)
+{
+    return meta_str(obj, "namespace");
 }
 
 str obj_uid(const struct tree *obj)

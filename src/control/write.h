@@ -30,12 +30,12 @@ enum draft_flags {
     DRAFT_BOTH = 4,   /* the same difference to the object and to its status, as nodeclaim.lifecycle does */
 };
 
-/* false: it is not in the store. Of a node class the name is "group/kind/name". */
+/* false: it is not in the store. Of a node class the name is "group/kind/name", of a buffer "namespace/name". */
 bool draft_open(struct draft *d, struct control *c, struct arena *a, enum object_kind kind, str name);
 bool draft_changed(const struct draft *d);
 /* Nothing is sent when nothing changed. Afterwards `before` and `obj` are what the server has now: take no pointers into them across a patch. */
 bool draft_patch(struct draft *d, unsigned flags, struct err *e);
-/* Its conditions, under change, now. NodeClaims, NodePools and node classes. */
+/* Its conditions, under change, now. */
 struct cond_object draft_conds(const struct draft *d);
 
 /* The same again after 10, 50 and 250 ms, unless it is not there (lifecycle 0.3). Parks. */
@@ -49,6 +49,7 @@ struct result write_failed(struct reconcile *r, const struct err *e);
 
 /* Of trees of objects: what controllers ask all the time. */
 str obj_name(const struct tree *obj);
+str obj_namespace(const struct tree *obj); /* empty for cluster-scoped kinds */
 str obj_uid(const struct tree *obj);
 str obj_label(const struct tree *obj, const char *key);
 str obj_annotation(const struct tree *obj, const char *key);

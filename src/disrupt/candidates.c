@@ -93,6 +93,14 @@ static enum blocker_kind node_obstacle(const struct candidates *c, const struct 
     return pool == NO_INDEX || c->s->catalog->n == 0 ? BLOCK_POOL_MISSING : BLOCK_NONE;
 }
 
+/* As the node's pool sees it. */
+static uint32_t type_of(const struct candidates *c, sym type, sym pool)
+{
+    uint32_t first = sym_some(type) ? u64map_get(&c->type_of_sym, type.v) : MAP_NONE;
+
+    return first == MAP_NONE ? NO_INDEX : catalog_for_pool(c->s->catalog, first, pool);
+}
+
 static void describe(struct candidates *c, uint32_t ix)
 {
     const struct state_node *n = &c->s->nodes[ix];
@@ -103,7 +111,7 @@ static void describe(struct candidates *c, uint32_t ix)
     *x = (struct candidate){
         .node = ix,
         .pool = sym_some(n->pool) ? u64map_get(&c->pool_of_sym, n->pool.v) : NO_INDEX,
-        .type = sym_some(type) ? u64map_get(&c->type_of_sym, type.v) : NO_INDEX,
+        .type = type_of(c, type, n->pool),
         .spot = sym_eq(label_of(c->s, n, SYM(CT)), SYM(SPOT)),
         .reschedule_cost = 1,
         .drifted_ms = drifted ? n->claim->drifted_ms : INT64_MAX,
@@ -163,7 +171,7 @@ void candidates_init(struct candidates *c, struct arena *a, const struct snapsho
     *c = (struct candidates){.s = s, .a = a, .pdbs = pdb_index_new(s)};
     for (uint32_t i = 0; i < s->n_pools; i++)
         u64map_put(&c->pool_of_sym, s->pools[i].name_sym.v, i);
-    for (uint32_t i = 0; i < s->catalog->n; i++)
+    for (uint32_t i = s->catalog->n; i-- > 0;) /* the first of a name stays */
         u64map_put(&c->type_of_sym, s->catalog->types[i].name.v, i);
     c->all = arena_new_array(a, struct candidate, s->n_nodes);
     c->movable = arena_new_array(a, uint64_t, BITS_WORDS(s->n_pods));

@@ -32,24 +32,26 @@ static void search_static(struct run *r, struct candidate *const *v, uint32_t n,
 
 /* --- the other methods ----------------------------------------------------------------------------------------------------- */
 
-static uint32_t count_allowed(struct run *r, struct candidate *const *v, uint32_t n)
+/* Candidates that are worth a question. */
+static uint32_t count_askable(struct run *r, const struct pass_options *o, struct candidate *const *v, uint32_t n)
 {
-    uint32_t allowed = 0;
+    bool all = o->compat || o->method != METHOD_SINGLE;
+    uint32_t askable = 0;
 
     for (uint32_t i = 0; i < n; i++)
         if (budget_allows(r, v[i]))
-            allowed++;
+            askable += all || report_is_heard(r, v[i]);
         else
             r->found[v[i]->node] = BLOCK_BUDGET;
-    return allowed;
+    return askable;
 }
 
-static void search_as_karpenter(struct run *r, enum disrupt_method m, uint32_t allowed, struct pass *out)
+static void search_as_karpenter(struct run *r, enum disrupt_method m, uint32_t n, struct pass *out)
 {
     /* quirk: drift and multi-node end the pass where there is no pool to launch from, single-node passes over every
      * candidate (lifecycle 8.9) */
     if (!whatif_has_pools(r->w)) {
-        if (m == METHOD_DRIFT || (m == METHOD_MULTI && allowed > 1))
+        if (m == METHOD_DRIFT || (m == METHOD_MULTI && n > 1))
             out->error = STR("creating scheduler, no nodepools found");
         return;
     }
@@ -103,14 +105,26 @@ static void search(struct run *r, const struct pass_options *o, struct candidate
         search_emptiness(r);
         return;
     }
-    uint32_t allowed = count_allowed(r, v, out->n_candidates);
-    if (allowed == 0)
+    uint32_t askable = count_askable(r, o, v, out->n_candidates);
+    if (askable == 0)
         return;
     run_compile(r);
     if (o->compat)
-        search_as_karpenter(r, o->method, allowed, out);
+        search_as_karpenter(r, o->method, askable, out);
     else
         search_thoroughly(r, o->method);
+}
+
+/* Karpenter remembers every candidate that was beyond a budget. Our own search goes on to the next ones, so only those
+ * were not looked at whose pools give up none. */
+static bool is_constrained(const struct run *r, const struct pass_options *o, struct candidate *const *v,
+                           const struct pass *p)
+{
+    bool own = !o->compat && o->method != METHOD_STATIC_DRIFT, any = false;
+
+    for (uint32_t i = 0; i < p->n_candidates && !o->unchanged; i++)
+        any |= own ? p->budgets[v[i]->pool].left == 0 : r->found[v[i]->node] == BLOCK_BUDGET;
+    return any;
 }
 
 struct pass *disrupt_pass(struct arena *a, const struct snapshot *s, const struct pass_options *o)
@@ -130,8 +144,7 @@ struct pass *disrupt_pass(struct arena *a, const struct snapshot *s, const struc
     }
     if (out->n_candidates && !o->unchanged)
         search(&r, o, v, out);
-    for (uint32_t i = 0; i < out->n_candidates; i++)
-        out->constrained |= r.found[v[i]->node] == BLOCK_BUDGET;
+    out->constrained = is_constrained(&r, o, v, out);
     out->commands = vec_to_arena(&r.commands, a);
     out->n_commands = r.commands.n;
     out->remarks = vec_to_arena(&report.remarks, a);

@@ -21,7 +21,8 @@ struct pass_options {
      * what keeps nodes from being candidates is said; nothing is searched for. */
     bool unchanged;
     /* Bit set over snapshot.nodes: an Unconsolidatable of these would be dropped, so the words of decisions, which can
-     * cost more than the decision, are not made. NULL: none. */
+     * cost more than the decision, are not made. Outside of compat METHOD_SINGLE passes over them, as METHOD_MULTI has
+     * looked at single nodes too. NULL: none. */
     const uint64_t *told;
 };
 

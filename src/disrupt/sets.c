@@ -292,7 +292,7 @@ static bool can_replace(struct run *r, candidate_list *one, struct decision *d)
     double least;
     bool hopeless = is_hopeless(r, one, /* replace= */ true, &least);
 
-    if (hopeless && (isfinite(least) || !report_is_heard(r, one->v[0]))) {
+    if (hopeless && (isfinite(least) || !r->report)) {
         *d = (struct decision){.why = BLOCK_NOT_CHEAPER, .price = one->v[0]->price, .least = least};
         report_decision(r, one->v[0], d);
         return false;
@@ -313,7 +313,7 @@ void replace_single(struct run *r)
     for (uint32_t i = 0; i < n; i++) {
         struct decision d;
 
-        if (!is_free(r, v[i]) || !take_if_allowed(r, v[i]))
+        if ((r->report && !report_is_heard(r, v[i])) || !is_free(r, v[i]) || !take_if_allowed(r, v[i]))
             continue;
         one.n = 0;
         vec_push(&one, v[i]);

@@ -6,7 +6,7 @@
 /* --- emptiness --------------------------------------------------------------------------------------------------------------- */
 
 /* Nodes whose pods cost nothing to evict count as empty for Karpenter. Here their pods must have a place. */
-static bool remove_cheap(struct run *r, const struct candidate *c)
+static bool remove_cheap(struct run *r, struct candidate *c)
 {
     struct whatif_outcome out;
 
@@ -15,6 +15,7 @@ static bool remove_cheap(struct run *r, const struct candidate *c)
         keep_question(r);
         return true;
     }
+    report_decision(r, c, &(struct decision){.why = BLOCK_PODS, .n_pods = out.n_pods});
     whatif_undo(r->w);
     r->found[c->node] = BLOCK_PODS;
     return false;

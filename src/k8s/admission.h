@@ -7,7 +7,7 @@
 
 #include "k8s/fragment.h"
 
-enum admission { ADMIT_NODEPOOL, ADMIT_NODECLAIM };
+enum admission { ADMIT_NODEPOOL, ADMIT_NODECLAIM, ADMIT_OVERLAY };
 
 bool admit_reqs(struct decoder *d, const struct tree *list, const struct req_expr *reqs, enum admission who,
                 struct err *e);

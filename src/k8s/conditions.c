@@ -7,11 +7,14 @@
 #include "model/duration.h"
 
 static const char *const claim_dependents[] = {"Launched", "Registered", "Initialized"};
+static const char *const overlay_dependents[] = {"ValidationSucceeded"};
 static const char *const pool_dependents[] = {"ValidationSucceeded", "NodeClassReady"};
 
-const struct cond_set conds_nodeclaim = {claim_dependents, ARRAY_LEN(claim_dependents)};
-const struct cond_set conds_nodepool = {pool_dependents, ARRAY_LEN(pool_dependents)};
-const struct cond_set conds_nodeclass = {NULL, 0};
+const struct cond_set conds_nodeclaim = {claim_dependents, ARRAY_LEN(claim_dependents), false};
+const struct cond_set conds_nodepool = {pool_dependents, ARRAY_LEN(pool_dependents), false};
+const struct cond_set conds_nodeclass = {NULL, 0, false};
+const struct cond_set conds_overlay = {overlay_dependents, ARRAY_LEN(overlay_dependents), false};
+const struct cond_set conds_buffer = {NULL, 0, true};
 
 #define ROOT "Ready"
 
@@ -197,6 +200,17 @@ static int64_t transition_ms(const struct cond_object *o, const struct cond *was
     return created == INT64_MIN ? o->now_ms : created; /* an object that was never sent */
 }
 
+/* In the place that it has, or at the end. */
+static void set_plain(const struct cond_object *o, struct tree *list, struct tree value)
+{
+    for (uint32_t i = 0; i < list->n; i++)
+        if (str_eq(type_of(&list->items[i]), type_of(&value))) {
+            list->items[i] = value;
+            return;
+        }
+    tree_push(o->arena, list, value);
+}
+
 bool conds_set(const struct cond_object *o, const char *type, const char *status, str reason, str message)
 {
     struct cond was = cond_get(o->obj, type);
@@ -209,6 +223,10 @@ bool conds_set(const struct cond_object *o, const char *type, const char *status
         was.observed == is.observed)
         return false;
     struct tree value = make(o, type, &is);
+    if (o->set->plain) {
+        set_plain(o, list, value);
+        return true;
+    }
     bool deleting = tree_at(o->obj, "metadata", "deletionTimestamp", NULL) != NULL;
     for (uint32_t i = list->n; i-- > 0;)
         if (str_is(type_of(&list->items[i]), type))

@@ -13,9 +13,10 @@
 struct cond_set {
     const char *const *dependents; /* of Ready */
     uint32_t n;
+    bool plain; /* there is no Ready: conditions are a list in order of first sight */
 };
 
-extern const struct cond_set conds_nodeclaim, conds_nodepool, conds_nodeclass;
+extern const struct cond_set conds_nodeclaim, conds_nodepool, conds_nodeclass, conds_overlay, conds_buffer;
 
 /* An object under change: everything that is added lives in the arena. */
 struct cond_object {

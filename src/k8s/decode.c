@@ -16,18 +16,6 @@ static bool dec_unused(struct decoder *d, struct err *e)
     return dec_meta(d, /* namespaced= */ false, &m, e);
 }
 
-static bool dec_later(struct decoder *d, struct err *e)
-{
-    str kind = tree_str(tree_get(d->root, "kind"));
-    struct meta m;
-
-    if (!dec_meta(d, /* namespaced= */ false, &m, e))
-        return false;
-    objects_note(d->o, STR_FMT " " STR_FMT ": left out, this version does not plan with objects of this kind",
-                 STR_ARG(kind), STR_ARG(m.name));
-    return true;
-}
-
 static bool dec_provisioner(struct decoder *d, struct err *e)
 {
     return dec_fail(d, d->root, "kind", e,
@@ -60,8 +48,9 @@ static const struct {
     {"PodDisruptionBudget", "policy", "v1", dec_pdb, OBJ_PDB},
     {"Namespace", "", "v1", dec_namespace, OBJ_NAMESPACE},
     {"Service", "", "v1", dec_service, OBJ_SERVICE},
-    {"NodeOverlay", "karpenter.sh", NULL, dec_later, OBJ_OTHER},
-    {"CapacityBuffer", "autoscaling.x-k8s.io", NULL, dec_later, OBJ_OTHER},
+    {"NodeOverlay", "karpenter.sh", "v1alpha1", dec_overlay, OBJ_OVERLAY},
+    {"PodTemplate", "", "v1", dec_podtemplate, OBJ_PODTEMPLATE},
+    {"CapacityBuffer", "autoscaling.x-k8s.io", "v1beta1", dec_buffer, OBJ_BUFFER},
     {"PriorityClass", "scheduling.k8s.io", NULL, dec_unused, OBJ_OTHER},
     {"LimitRange", "", NULL, dec_unused, OBJ_OTHER},
     {"ResourceClaim", "resource.k8s.io", NULL, dec_unused, OBJ_OTHER},

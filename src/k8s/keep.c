@@ -7,7 +7,8 @@
 
 bool k8s_keeps_text(enum object_kind kind)
 {
-    return kind == OBJ_NODE || kind == OBJ_NODECLAIM || kind == OBJ_NODEPOOL || kind == OBJ_NODECLASS;
+    return kind == OBJ_NODE || kind == OBJ_NODECLAIM || kind == OBJ_NODEPOOL || kind == OBJ_NODECLASS ||
+           kind == OBJ_BUFFER || kind == OBJ_OVERLAY;
 }
 
 static bool is_any(str s, const char *const *names)

@@ -24,6 +24,9 @@ bool dec_attachment(struct decoder *d, struct err *e);
 bool dec_pdb(struct decoder *d, struct err *e);
 bool dec_namespace(struct decoder *d, struct err *e);
 bool dec_service(struct decoder *d, struct err *e);
+bool dec_podtemplate(struct decoder *d, struct err *e);
+bool dec_buffer(struct decoder *d, struct err *e);
+bool dec_overlay(struct decoder *d, struct err *e);
 
 /* The object is of the kind, whatever it says itself. */
 bool k8s_decode_as(struct decoder *d, const struct tree *t, enum object_kind kind, struct err *e);

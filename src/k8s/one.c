@@ -79,6 +79,16 @@ static str class_name(struct arena *a, const struct tree *obj, str name)
                         STR_ARG(name));
 }
 
+/* Kinds whose name alone does not tell them apart, and that are kept by name all the same. */
+static str kept_name(struct arena *a, const struct tree *obj, enum object_kind kind, str ns, str name)
+{
+    if (kind == OBJ_NODECLASS)
+        return class_name(a, obj, name);
+    if (kind == OBJ_BUFFER)
+        return arena_printf(a, STR_FMT "/" STR_FMT, STR_ARG(ns), STR_ARG(name));
+    return name;
+}
+
 static int64_t time_or_none(const struct tree *meta, const char *key)
 {
     str text = tree_str(tree_get(meta, key));
@@ -101,9 +111,10 @@ bool k8s_meta(struct arena *a, const struct tree *obj, enum object_kind kind, co
         return err_set(e, ERR_INVALID, "an object without a name");
     (void)str_to_i64(tree_str(tree_get(m, "resourceVersion")), &version);
     (void)str_to_i64(tree_scalar(tree_get(m, "generation")), &generation);
+    str ns = tree_str(tree_get(m, "namespace"));
     *ret = (struct object_meta){
-        .ns = tree_str(tree_get(m, "namespace")),
-        .name = kind == OBJ_NODECLASS ? class_name(a, obj, name) : name,
+        .ns = kind == OBJ_BUFFER ? (str){0} : ns,
+        .name = kept_name(a, obj, kind, ns, name),
         .uid = tree_str(tree_get(m, "uid")),
         .version = version > 0 ? (uint64_t)version : 0,
         .generation = generation,
@@ -150,6 +161,12 @@ static const void *only(struct objects *o, enum object_kind kind, struct csi_dri
         return ONLY(services);
     case OBJ_ATTACHMENT:
         return ONLY(attachments);
+    case OBJ_PODTEMPLATE:
+        return ONLY(templates);
+    case OBJ_BUFFER:
+        return ONLY(buffers);
+    case OBJ_OVERLAY:
+        return ONLY(overlays);
     case OBJ_CSINODE:
         *csi = (struct csi_drivers){vec_to_arena(&o->csi_limits, o->arena), o->csi_limits.n};
         *ret_size = sizeof(*csi);

@@ -14,7 +14,7 @@
 struct decoder *decoder_new_single(struct syms *t, struct podspecs *specs);
 void decoder_fini_single(struct decoder *d); /* for decoder_free() */
 
-/* Of any object that has a name. Texts are those of the tree, but that of a node class' name, which lives in the arena.
+/* Of any object that has a name. Texts are those of the tree, but the names of a node class and a buffer, which live in the arena.
  * Of `classes` group and kind count: nodes, claims and pools that belong to one of them are managed. */
 bool k8s_meta(struct arena *a, const struct tree *obj, enum object_kind kind, const struct nodeclass_ref *classes,
               uint32_t n_classes, struct object_meta *ret, struct err *e);

@@ -95,6 +95,10 @@ static bool set_gates(struct ctx *c, str v, struct err *e)
             c->s->reserved_capacity = on;
         else if (str_is(name, "SpotToSpotConsolidation"))
             c->s->spot_to_spot = on;
+        else if (str_is(name, "CapacityBuffer"))
+            c->s->capacity_buffers = on;
+        else if (str_is(name, "NodeOverlay"))
+            c->s->node_overlays = on;
     }
     return true;
 }
@@ -231,8 +235,10 @@ static const struct setting {
     {{"NODEPOOL_WEIGHT_ORDER", "descending|ascending", "descending",
       "which NodePools are tried first: the heaviest, as Karpenter does, or the lightest"},
      set_weight_order},
-    {{"FEATURE_GATES", "ReservedCapacity=true|false,SpotToSpotConsolidation=true|false",
-      "ReservedCapacity=true,SpotToSpotConsolidation=false", "comma separated; unknown gates are ignored"},
+    {{"FEATURE_GATES",
+      "ReservedCapacity=true|false,SpotToSpotConsolidation=true|false,CapacityBuffer=true|false,NodeOverlay=true|false",
+      "ReservedCapacity=true,SpotToSpotConsolidation=false,CapacityBuffer=false,NodeOverlay=false",
+      "comma separated; unknown gates are ignored"},
      set_gates},
     {{"CONSOLIDATION", "thorough|compat", "thorough",
       "how far consolidation looks: at every node, or as far as Karpenter does"},

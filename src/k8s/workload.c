@@ -80,6 +80,25 @@ static sym owning_deployment(struct decoder *d, const struct tree *owners)
     return SYM(NONE);
 }
 
+/* Nothing but what pods look like. */
+bool dec_podtemplate(struct decoder *d, struct err *e)
+{
+    struct workload w = {.kind = OBJ_PODTEMPLATE};
+    const struct tree *meta;
+    struct meta m;
+
+    if (!dec_meta(d, /* namespaced= */ true, &m, e) || !dec_map(d, d->root, "metadata", &meta, e) ||
+        !dec_int(d, meta, "generation", 0, INT64_MAX, &w.generation, e) || !dec_pod_template(d, d->root, &m, &w, e) ||
+        !dec_take_id(d, OBJ_PODTEMPLATE, &m, e))
+        return false;
+    w.ns = m.ns;
+    w.name = dec_keep(d, m.name);
+    w.created_ms = m.created_ms;
+    w.deleting = m.deleting;
+    vec_push(&d->o->templates, w);
+    return true;
+}
+
 static bool dec_workload(struct decoder *d, enum object_kind kind, struct workload *w, struct meta *m,
                          const struct tree **ret_spec, struct err *e)
 {

@@ -242,7 +242,7 @@ struct pdb_counts pdb_count(struct pdb_index *x, uint32_t pdb)
     x->counts = arena_new_array(x->lists, struct pdb_counts, x->s->n_pdbs);
     for (uint32_t i = 0; i < x->s->n_pods; i++) {
         const struct pod *p = &x->s->pods[i];
-        struct pdb_list l = pod_is_finished(p) ? (struct pdb_list){0} : covering(x, p);
+        struct pdb_list l = pod_is_finished(p) || p->of_buffer ? (struct pdb_list){0} : covering(x, p);
 
         for (uint32_t k = 0; k < l.n; k++) {
             x->counts[l.v[k]].expected++;

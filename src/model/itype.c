@@ -4,6 +4,22 @@
 #include "base/sb.h"
 #include "base/vec.h"
 
+bool itype_is_for(const struct itype *t, sym pool)
+{
+    for (uint32_t i = 0; i < t->n_pools; i++)
+        if (sym_eq(t->pools[i], pool))
+            return true;
+    return t->pools == NULL;
+}
+
+uint32_t catalog_for_pool(const struct catalog *c, uint32_t first, sym pool)
+{
+    for (uint32_t i = first; i < c->n && sym_eq(c->types[i].name, c->types[first].name); i++)
+        if (itype_is_for(&c->types[i], pool))
+            return i;
+    return UINT32_MAX;
+}
+
 static void content_key(struct sb *b, const struct offering *o)
 {
     sb_reset(b);

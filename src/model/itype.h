@@ -20,15 +20,22 @@ struct itype {
     struct offering *offerings;
     uint32_t n_offerings;
     struct reslist capacity, overhead; /* overhead: kube-reserved + system-reserved + eviction threshold */
+    sym *pools;                        /* NodePools that see it like this; NULL: all do */
+    uint32_t n_pools;
+    bool price_overlaid, capacity_overlaid; /* by a NodeOverlay (overlay.h) */
 };
 
-/* One list of types, shared by every NodePool. */
+/* One list of types, shared by every NodePool. A type that is not the same for all occurs several times, one after the other. */
 struct catalog {
     struct itype *types;
     uint32_t n;
     struct label_rules rules;
     str origin; /* for people: "kwok", "aws us-east-1, prices of 2026-07-01", a file name */
 };
+
+bool itype_is_for(const struct itype *t, sym pool);
+/* Of the types of one name, the first of which is at `first`: how the pool sees it; UINT32_MAX: it does not. */
+uint32_t catalog_for_pool(const struct catalog *c, uint32_t first, sym pool);
 
 /* Makes offerings with equal requirements point to one copy: whoever compiles the catalogue then does so once for
  * each. Loaders call it when they are done. */

@@ -27,6 +27,9 @@ static const char *const kind_names[] = {
     [OBJ_NAMESPACE] = "Namespace",
     [OBJ_SERVICE] = "Service",
     [OBJ_ATTACHMENT] = "VolumeAttachment",
+    [OBJ_PODTEMPLATE] = "PodTemplate",
+    [OBJ_BUFFER] = "CapacityBuffer",
+    [OBJ_OVERLAY] = "NodeOverlay",
     [OBJ_OTHER] = "object",
 };
 
@@ -56,6 +59,9 @@ void objects_free(struct objects *o)
     vec_fini(&o->pod_owner_kinds);
     vec_fini(&o->daemons);
     vec_fini(&o->workloads);
+    vec_fini(&o->templates);
+    vec_fini(&o->buffers);
+    vec_fini(&o->overlays);
     vec_fini(&o->pvcs);
     vec_fini(&o->pvs);
     vec_fini(&o->storage_classes);
@@ -79,6 +85,7 @@ void objects_reset(struct objects *o, struct arena *next)
     o->arena = next;
     o->pools.n = o->claims.n = o->classes.n = o->nodes.n = o->pods.n = o->pod_owner_kinds.n = 0;
     o->daemons.n = o->workloads.n = o->controllers.n = 0;
+    o->templates.n = o->buffers.n = o->overlays.n = 0;
     o->pvcs.n = o->pvs.n = o->storage_classes.n = o->csi_limits.n = o->attachments.n = 0;
     o->pdbs.n = o->namespaces.n = o->services.n = 0;
     o->ignored.n = o->notes.n = o->ids.n = 0;

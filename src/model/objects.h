@@ -8,8 +8,10 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "model/buffer.h"
 #include "model/node.h"
 #include "model/nodepool.h"
+#include "model/overlay.h"
 #include "model/pod.h"
 #include "model/workload.h"
 
@@ -33,6 +35,9 @@ enum object_kind {
     OBJ_NAMESPACE,
     OBJ_SERVICE,
     OBJ_ATTACHMENT,
+    OBJ_PODTEMPLATE,
+    OBJ_BUFFER, /* a CapacityBuffer */
+    OBJ_OVERLAY,
     OBJ_OTHER, /* kinds that are known but not looked at */
 };
 
@@ -45,7 +50,7 @@ struct claim_source {
 };
 
 struct workload {
-    enum object_kind kind; /* Deployment, ReplicaSet, StatefulSet or Job */
+    enum object_kind kind; /* Deployment, ReplicaSet, StatefulSet or Job; PodTemplate: of its pods only */
     sym ns;
     str name;
     int64_t replicas; /* pods it wants to have running now */
@@ -53,7 +58,7 @@ struct workload {
     lset_id labels;   /* of the template */
     struct podspec *spec;
     struct selector selector;
-    int64_t created_ms;
+    int64_t created_ms, generation;
     bool deleting;
     bool foreign_scheduler;
     str do_not_disrupt; /* of the template, as are the next two */
@@ -78,7 +83,7 @@ struct object_id {
 
 /* What is known of any object of a cluster, whether the rest of it can be read or not. */
 struct object_meta {
-    str ns, name, uid; /* node classes: name is "group/kind/name" */
+    str ns, name, uid; /* node classes: name is "group/kind/name"; buffers: "namespace/name", and ns is empty */
     uint64_t version;  /* resourceVersion as a number; 0 when it is none */
     int64_t generation;
     int64_t created_ms, deleted_ms; /* INT64_MIN when absent */
@@ -96,7 +101,9 @@ struct objects {
     VEC(struct pod) pods;
     VEC(sym) pod_owner_kinds; /* beside pods: the kind of the controller, as written */
     VEC(struct daemonset) daemons;
-    VEC(struct workload) workloads;
+    VEC(struct workload) workloads, templates; /* templates: PodTemplates */
+    VEC(struct buffer) buffers;
+    VEC(struct overlay) overlays;
     VEC(struct pvc) pvcs;
     VEC(struct pv) pvs;
     VEC(struct storage_class) storage_classes;

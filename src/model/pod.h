@@ -101,7 +101,7 @@ struct pod {
     sym ns;
     lset_id labels;
     sym node;         /* spec.nodeName; SYM_NONE: not bound */
-    sym owner_name;   /* of `owner` */
+    sym owner_name;   /* of `owner`; of_buffer: the buffer */
     int32_t priority; /* spec.priority */
     moment deleted;   /* deletionTimestamp: when its grace ends */
     /* The next three, and `ready`, `unschedulable` and `critical` below, are known in a cluster that is watched only. */
@@ -117,4 +117,5 @@ struct pod {
     bool nominated : 1;         /* status.nominatedNodeName is set */
     bool foreign_scheduler : 1; /* spec.schedulerName names another scheduler */
     bool critical : 1;          /* spec.priorityClassName is system-node-critical or system-cluster-critical */
+    bool of_buffer : 1;         /* there is no such pod: a capacity buffer wants room for it (buffer.h) */
 };

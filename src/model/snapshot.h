@@ -27,6 +27,8 @@ struct settings {
     bool reserved_capacity; /* feature gate */
     bool ignore_dra;        /* IGNORE_DRA_REQUESTS */
     bool spot_to_spot;      /* feature gate SpotToSpotConsolidation */
+    bool capacity_buffers;  /* feature gate CapacityBuffer */
+    bool node_overlays;     /* feature gate NodeOverlay */
     enum consolidation consolidation;
     double min_savings_usd,
         min_savings_share;          /* CONSOLIDATION_MIN_SAVINGS: an hour; of the price of the nodes that go */
@@ -79,7 +81,8 @@ struct snapshot {
 
     struct pod *pods; /* all of them */
     uint32_t n_pods;
-    uint32_t *pending; /* pods to place: valid pending ones in input order, then those moving off deleting nodes */
+    /* Pods to place: valid pending ones in input order, those of capacity buffers, those moving off deleting nodes. */
+    uint32_t *pending;
     uint32_t n_pending, n_moving;
     uint32_t cap_pending; /* room in `pending`, where it was made to grow; 0: there is as much as it holds */
     struct refused_pod *refused;

@@ -54,10 +54,11 @@ str uid_text(struct uid u, char room[UID_TEXT])
     if (!uid_is_number(u))
         return (str){(const char *)(uintptr_t)u.hi, u.lo};
     for (size_t i = 0; i < UID_TEXT; i++) {
-        bool dash = GROUPS[i] == '-';
-
-        room[i] = dash ? '-' : (char)(parts[n / 8] >> (56 - n % 8 * 8) & 0xff);
-        n += !dash;
+        room[i] = '-';
+        if (GROUPS[i] == '-')
+            continue;
+        room[i] = (char)(parts[n / 8] >> (56 - n % 8 * 8) & 0xff);
+        n++;
     }
     return (str){room, UID_TEXT};
 }

@@ -297,6 +297,15 @@ static uint32_t template_rs(struct problem *p, const struct nodepool *np)
     return rs_add(s, rs, req_one(s, p->host_key, s->keys.v[p->host_key].other));
 }
 
+/* Types as other pools see them are not for this one. */
+static void keep_own_types(const struct problem *p, uint64_t *rows, const struct nodepool *np)
+{
+    for (uint32_t i = 0; i < p->snap->catalog->n; i++)
+        for (uint32_t r = p->first_row[i]; r < p->first_row[i + 1]; r++)
+            if (!itype_is_for(&p->snap->catalog->types[i], np->name_sym))
+                bit_clear(rows, r);
+}
+
 static void build_templates(struct problem *p)
 {
     const struct snapshot *s = p->snap;
@@ -314,6 +323,7 @@ static void build_templates(struct problem *p)
         t->rs = template_rs(p, np);
         t->taint_set = problem_taint_set(p, &np->tmpl.taints);
         t->rows = arena_dup_array(p->arena, uint64_t, rows_of_rs(p, t->rs), p->row_words);
+        keep_own_types(p, t->rows, np);
         rows_fit(p, t->rows, arena_new_array(p->arena, int64_t, p->n_dims));
         bool any = bits_any(t->rows, p->row_words);
         bool met = rows_min_values(p, t->rows, t->rs, &relaxed);

@@ -44,13 +44,16 @@ static bool pod_is_pending(const struct pod *p)
 
 static void pick_pending(struct build *b)
 {
-    VEC(uint32_t) waiting = {0};
+    VEC(uint32_t) waiting = {0}, of_buffers = {0};
 
     for (uint32_t i = 0; i < b->s->n_pods; i++)
-        if (pod_is_pending(&b->s->pods[i]))
+        if (b->s->pods[i].of_buffer)
+            vec_push(&of_buffers, i);
+        else if (pod_is_pending(&b->s->pods[i]))
             vec_push(&waiting, i);
-    build_pending(b, waiting.v, waiting.n);
+    build_pending(b, waiting.v, waiting.n, of_buffers.v, of_buffers.n);
     vec_fini(&waiting);
+    vec_fini(&of_buffers);
 }
 
 /* Indexes by name; the text of their keys is in the arena. */
@@ -93,6 +96,24 @@ static void name_storage(const struct build *b, struct storage_names *names)
         strmap_put(&names->classes, s->classes[i].name, i);
 }
 
+/* The catalogue as the NodeOverlays of the input change it. */
+static const struct catalog *overlaid(struct build *b, const struct catalog *c, bool open)
+{
+    struct objects *o = b->o;
+    struct overlay_verdict *v = arena_new_array(b->arena, struct overlay_verdict, o->overlays.n);
+
+    if (open)
+        c = overlays_apply(b->arena, o->syms, c, o->pools.v, o->pools.n, o->overlays.v, o->overlays.n, v);
+    for (uint32_t i = 0; i < o->overlays.n; i++)
+        if (!open)
+            objects_note(o, "NodeOverlay " STR_FMT ": left out, the feature gate NodeOverlay is closed",
+                         STR_ARG(o->overlays.v[i].name));
+        else if (v[i].fate != OVERLAY_APPLIES)
+            objects_note(o, "NodeOverlay " STR_FMT ": left out, " STR_FMT, STR_ARG(o->overlays.v[i].name),
+                         STR_ARG(v[i].message));
+    return c;
+}
+
 struct snapshot *state_build(struct arena *a, struct objects *o, const struct catalog *c, const struct settings *st,
                              int64_t now_ms, struct err *e)
 {
@@ -108,8 +129,8 @@ struct snapshot *state_build(struct arena *a, struct objects *o, const struct ca
     b.s->syms = o->syms;
     b.s->now_ms = now_ms;
     b.s->settings = *st;
-    b.s->catalog = c;
-    if (!build_workloads(&b, e))
+    b.s->catalog = overlaid(&b, c, st->node_overlays);
+    if (!build_workloads(&b, e) || !build_buffers(&b, e))
         return NULL;
     share_objects(&b);
     build_pools(&b);

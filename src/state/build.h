@@ -26,6 +26,8 @@ struct build_lookups {
 };
 
 bool build_workloads(struct build *b, struct err *e); /* adds missing replicas to o->pods */
+bool build_buffers(struct build *b,
+                   struct err *e); /* adds pods of capacity buffers to o->pods, if their gate is open */
 void build_nodes(struct build *b);
 void build_daemons(struct build *b);
 
@@ -46,7 +48,8 @@ bool build_stands_for(const struct pod *p, const struct pod *than);
 /* What the planner gets to see of the pod that stands for the DaemonSet. */
 const struct pod *build_representative(struct arena *a, const struct daemonset *ds, const struct pod *live);
 
-/* Pending, refused and moving pods, when all else is in place. Candidates: pods that wait for a place, ascending. */
-void build_pending(struct build *b, const uint32_t *candidates, uint32_t n);
+/* Pending, refused and moving pods, when all else is in place. Candidates: pods that wait for a place, ascending. Pods of
+ * buffers are not validated (scheduling 21.3). */
+void build_pending(struct build *b, const uint32_t *candidates, uint32_t n, const uint32_t *of_buffers, uint32_t n_of);
 /* Why the claims of a pod keep it from being planned; empty when they do not (scheduling 15.2). */
 str volumes_refuse(struct build *b, const struct pod *p);

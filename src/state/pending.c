@@ -173,13 +173,15 @@ static void sort_out(struct build *b, const uint32_t *candidates, uint32_t n, po
     u64map_fini(&v.by_spec);
 }
 
-void build_pending(struct build *b, const uint32_t *candidates, uint32_t n)
+void build_pending(struct build *b, const uint32_t *candidates, uint32_t n, const uint32_t *of_buffers, uint32_t n_of)
 {
     AUTO(pdb_index) struct pdb_index *pdbs = pdb_index_new(b->s);
     struct snapshot *s = b->s;
     pod_list out = {0};
 
     sort_out(b, candidates, n, &out);
+    for (uint32_t i = 0; i < n_of; i++)
+        vec_push(&out, of_buffers[i]);
     uint32_t n_waiting = out.n;
     for (uint32_t i = 0; i < s->n_nodes; i++)
         for (uint32_t j = 0; s->nodes[i].deleting && j < s->nodes[i].n_pods; j++)

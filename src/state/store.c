@@ -13,7 +13,8 @@ bool kind_is_stored(enum object_kind kind)
 
 static bool has_text(enum object_kind kind)
 {
-    return kind == OBJ_NODE || kind == OBJ_NODECLAIM || kind == OBJ_NODEPOOL || kind == OBJ_NODECLASS;
+    return kind == OBJ_NODE || kind == OBJ_NODECLAIM || kind == OBJ_NODEPOOL || kind == OBJ_NODECLASS ||
+           kind == OBJ_BUFFER || kind == OBJ_OVERLAY;
 }
 
 struct store *store_new(const struct store_options *o)
@@ -42,6 +43,7 @@ void store_free(struct store *s)
     if (!s)
         return;
     hosts_fini(s);
+    stand_ins_fini(s);
     reservations_fini(s);
     pods_fini(s);
     for (uint32_t k = 0; k < OBJ_OTHER; k++) {
@@ -292,10 +294,28 @@ static bool is_buried(const struct store *s, enum object_kind kind, const struct
     return false;
 }
 
-static void hold_spec(struct store *s, enum object_kind kind, const struct object *x)
+/* The spec that the object has a share in; NULL: none. */
+static const struct podspec *spec_of(enum object_kind kind, const struct object *x)
 {
     if (kind == OBJ_DAEMONSET)
-        podspecs_ref(s->specs, ((const struct daemonset *)x->decoded)->spec);
+        return ((const struct daemonset *)x->decoded)->spec;
+    return kind == OBJ_PODTEMPLATE ? ((const struct workload *)x->decoded)->spec : NULL;
+}
+
+static void hold_spec(struct store *s, enum object_kind kind, const struct object *x)
+{
+    const struct podspec *spec = spec_of(kind, x);
+
+    if (spec)
+        podspecs_ref(s->specs, spec);
+}
+
+static void release_spec(struct store *s, enum object_kind kind, const struct object *x)
+{
+    const struct podspec *spec = spec_of(kind, x);
+
+    if (spec)
+        podspecs_unref(s->specs, spec);
 }
 
 /* What follows from the change, when the table is right again. */
@@ -305,10 +325,11 @@ static void follow(struct store *s, enum object_kind kind, struct object *was, s
         hosts_node(s, was, is);
     else if (kind == OBJ_NODECLAIM)
         hosts_claim(s, was, is);
-    else if (kind == OBJ_NODEPOOL && is && (!was || was->kept.generation != is->kept.generation))
+    else if ((kind == OBJ_NODEPOOL && is && (!was || was->kept.generation != is->kept.generation)) ||
+             (kind == OBJ_OVERLAY && (!was || !is || was->kept.generation != is->kept.generation)))
         s->epoch++;
-    if (kind == OBJ_DAEMONSET && was)
-        podspecs_unref(s->specs, ((const struct daemonset *)was->decoded)->spec);
+    if (was)
+        release_spec(s, kind, was);
     if (kind == OBJ_ATTACHMENT) {
         const struct attachment *old = was ? was->decoded : NULL, *new = is ? is->decoded : NULL;
 

@@ -49,7 +49,8 @@ struct kept {
     bool managed;       /* lifecycle 0.5 */
 };
 
-/* kind: OBJ_NODE, OBJ_NODECLAIM, OBJ_NODEPOOL, or OBJ_NODECLASS (then name is "group/kind/name"). NULL: not there. */
+/* kind: OBJ_NODE, OBJ_NODECLAIM, OBJ_NODEPOOL, OBJ_NODECLASS (then name is "group/kind/name"), OBJ_BUFFER
+ * ("namespace/name"). NULL: not there. */
 const struct kept *store_kept(const struct store *s, enum object_kind kind, str name);
 /* NULL: not there, or there as text only, because it cannot be read. */
 const struct node *store_node(const struct store *s, str name);
@@ -144,6 +145,19 @@ void store_subscribe(struct store *s, store_event_fn fn, void *ctx);
 /* A pending pod is on its way to the machine: for nomination_ms from now. Unknown machines are left alone. */
 void store_nominate(struct store *s, str provider_id, int64_t now_ms);
 bool store_is_nominated(const struct store *s, str provider_id, int64_t now_ms);
+/* How many pods of capacity buffers a round has put on machines that there are: in place of all that was said before.
+ * The snapshot tells (state_node.n_buffer_pods). */
+struct buffer_count {
+    str provider_id;
+    uint32_t n;
+};
+
+void store_count_buffers(struct store *s, const struct buffer_count *v, uint32_t n);
+/* The pods that a buffer ("namespace/name") wants room for, in place of those it had: what they look like, and how many (more
+ * than BUFFER_MAX_PODS are not made). They are in the snapshot, among `pending`, and in no other list; nobody is told of them. */
+void store_set_buffer(struct store *s, str buffer, const struct buffer *b, const struct workload *w, int64_t wanted);
+void store_drop_buffer(struct store *s, str buffer);
+bool store_has_buffer(const struct store *s, str buffer); /* set and not dropped */
 /* Disruption has decided that the machine goes; undone when it failed. */
 void store_mark(struct store *s, str provider_id, bool deleting);
 bool store_is_marked(const struct store *s, str provider_id); /* or is being deleted */

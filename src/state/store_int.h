@@ -92,6 +92,11 @@ struct unpacked { /* objects whose text is there in full, a ring; a text lasts f
     uint32_t next;
 };
 
+struct stand_ins { /* the pods of a buffer */
+    str buffer;    /* "namespace/name" */
+    VEC(uint32_t) pods;
+};
+
 struct subscriber {
     store_event_fn fn;
     void *ctx;
@@ -121,6 +126,7 @@ struct store {
     struct groups running, ended; /* pods by node: those that count there; finished ones */
     struct groups daemon_pods;    /* by namespace and owner */
     struct ascending waiting, apart;
+    VEC(struct stand_ins) stand_ins; /* in order of arrival */
 
     VEC(struct host) hosts;
     VEC(struct state_node) nodes; /* beside hosts */
@@ -138,7 +144,7 @@ struct store {
     struct arena *pass, *scratch; /* of the last snapshot; of one call */
     struct snapshot snap;
     name_list found_nodes, found_claims, found_of_pool;
-    VEC(uint32_t) found_pods;
+    VEC(uint32_t) found_pods, found_stand_ins;
     VEC(const struct attachment *) found_attachments;
     struct reslist found_usage;
     uint32_t cap_usage;
@@ -164,6 +170,11 @@ bool pods_touch(struct store *s, str ns, str name, uint64_t version);
 void pods_list_begin(struct store *s);
 void pods_list_end(struct store *s);
 uint32_t pods_find(const struct store *s, str ns, str name);                 /* MAP_NONE */
+/* A pod in no list. */
+uint32_t pods_take(struct store *s, const struct pod *p);
+void pods_release(struct store *s, uint32_t ix);
+void stand_ins_list(struct store *s); /* into found_stand_ins */
+void stand_ins_fini(struct store *s); /* before pods_fini() */
 const struct pod *pods_daemon(const struct store *s, sym ns, sym daemonset); /* the one that stands for it; NULL */
 void pods_fini(struct store *s);
 

@@ -101,6 +101,7 @@ static void describe(struct store *s, uint32_t ix, bool is_new)
     build_machine(s->scratch, s->syms, &is);
     is.deleting = is.deleting || h->marked;
     is.nominated = was.nominated;
+    is.n_buffer_pods = was.n_buffer_pods;
     is.requests = was.requests;
     is.daemon_requests = was.daemon_requests;
     set_counted(s, ix, false);
@@ -343,6 +344,24 @@ bool store_is_nominated(const struct store *s, str provider_id, int64_t now_ms)
     uint32_t ix = host_find(s, find_sym(s, provider_id));
 
     return ix != MAP_NONE && s->hosts.v[ix].nominated_until_ms > now_ms;
+}
+
+void store_count_buffers(struct store *s, const struct buffer_count *v, uint32_t n)
+{
+    uint32_t had = 0;
+
+    for (uint32_t i = 0; i < s->nodes.n; i++) {
+        had += s->nodes.v[i].n_buffer_pods;
+        s->nodes.v[i].n_buffer_pods = 0;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t ix = host_find(s, find_sym(s, v[i].provider_id));
+
+        if (ix != MAP_NONE)
+            s->nodes.v[ix].n_buffer_pods = v[i].n;
+    }
+    if (had && n == 0)
+        s->epoch++; /* machines that were kept for buffers may go */
 }
 
 void store_mark(struct store *s, str provider_id, bool deleting)

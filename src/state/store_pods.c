@@ -257,6 +257,26 @@ static void drop(struct store *s, uint32_t ix)
     texts_drop(&s->texts, was.name.n + own_uid(&was).n);
 }
 
+uint32_t pods_take(struct store *s, const struct pod *p)
+{
+    uint32_t ix = free_number(s);
+
+    podspecs_ref(s->specs, p->spec);
+    s->pods.v[ix] = *p;
+    take_text(s, &s->pods.v[ix]);
+    return ix;
+}
+
+void pods_release(struct store *s, uint32_t ix)
+{
+    const struct pod was = s->pods.v[ix];
+
+    s->pods.v[ix] = (struct pod){.phase = PHASE_SUCCEEDED};
+    vec_push(&s->spare_pods, ix);
+    podspecs_unref(s->specs, was.spec);
+    texts_drop(&s->texts, was.name.n + own_uid(&was).n);
+}
+
 void pods_put(struct store *s, const struct store_object *o)
 {
     uint32_t ix = pods_find(s, o->meta->ns, o->meta->name);
@@ -312,7 +332,7 @@ void pods_list_begin(struct store *s)
 void pods_list_end(struct store *s)
 {
     for (uint32_t i = 0; i < s->pods.n; i++)
-        if (s->pods.v[i].spec && !(s->stamps.v[i] & 1))
+        if (s->pods.v[i].spec && !s->pods.v[i].of_buffer && !(s->stamps.v[i] & 1))
             drop(s, i);
     pack_texts(s);
 }

@@ -165,7 +165,8 @@ struct snapshot *store_snapshot(struct store *s, const struct settings *st, cons
     build_pools(&b);
     build_default_class(&b);
     show_daemon_pods(s);
-    build_pending(&b, s->waiting.v, s->waiting.n);
+    stand_ins_list(s);
+    build_pending(&b, s->waiting.v, s->waiting.n, s->found_stand_ins.v, s->found_stand_ins.n);
     return &s->snap;
 }
 

@@ -172,6 +172,27 @@ static void mark_daemonset(struct syms *t, const struct daemonset *d)
     lset_mark(t, d->labels);
 }
 
+static void mark_template(struct syms *t, const struct workload *w)
+{
+    sym_mark(t, w->ns);
+    lset_mark(t, w->labels);
+    text_mark(t, w->do_not_disrupt);
+}
+
+static void mark_buffer(struct syms *t, const struct buffer *b)
+{
+    sym_mark(t, b->ns);
+    text_mark(t, b->ref_group);
+    text_mark(t, b->ref_kind);
+    mark_resources(t, &b->limits);
+}
+
+static void mark_overlay(struct syms *t, const struct overlay *v)
+{
+    mark_exprs(t, v->requirements, v->n_requirements);
+    mark_resources(t, &v->capacity);
+}
+
 static void mark_controller(struct syms *t, const struct controller *c)
 {
     sym_mark(t, c->ns);
@@ -260,6 +281,15 @@ static void mark_object(struct syms *t, enum object_kind kind, const void *x)
         return;
     case OBJ_ATTACHMENT:
         text_mark(t, ((const struct attachment *)x)->node); /* the index by node */
+        return;
+    case OBJ_PODTEMPLATE:
+        mark_template(t, x);
+        return;
+    case OBJ_BUFFER:
+        mark_buffer(t, x);
+        return;
+    case OBJ_OVERLAY:
+        mark_overlay(t, x);
         return;
     case OBJ_POD:
     case OBJ_DEPLOYMENT:

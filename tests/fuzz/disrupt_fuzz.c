@@ -1,7 +1,9 @@
 /* Any input that can be read and made a snapshot of can be asked what may go: a pass ends, no node goes twice or without
- * being a candidate, every node that stays has a reason, and the cost does not rise. */
+ * being a candidate, every node that stays has a reason, and the cost does not rise. The same of every method alone, as a
+ * controller asks, with some node under way and what it found looked at again. */
+#include "base/bits.h"
 #include "cluster.h"
-#include "disrupt/disrupt.h"
+#include "disrupt/pass.h"
 
 #define CENT 1e-6
 
@@ -42,6 +44,57 @@ static void check_pass(struct arena *a, const struct snapshot *s, bool compat)
     assert(goes == 0 && (!compat || d->n_commands <= 1));
 }
 
+static void check_again(struct arena *a, const struct snapshot *s, const struct pass_options *o,
+                        const struct disrupt_command *c)
+{
+    const uint32_t **types = arena_new_array(a, const uint32_t *, c->n_claims);
+    uint32_t *n_types = arena_new_array(a, uint32_t, c->n_claims), failed;
+    struct earlier e = {.n_nodes = c->n_nodes, .n_claims = c->n_claims, .types = types, .n_types = n_types};
+
+    e.nodes = arena_memdup(a, c->nodes, c->n_nodes * sizeof(*c->nodes), alignof(uint32_t));
+    for (uint32_t i = 0; i < c->n_claims; i++) {
+        types[i] = c->claims[i].types;
+        n_types[i] = c->claims[i].n_types;
+    }
+    enum recheck v = disrupt_recheck(a, s, o, &e, &failed);
+    assert(failed <= c->n_nodes && e.n_nodes <= c->n_nodes && (v != RECHECK_GOOD || e.n_nodes > 0));
+}
+
+static void check_live(struct arena *a, const struct snapshot *s, const struct pass_options *o)
+{
+    const struct pass *p = disrupt_pass(a, s, o);
+    uint64_t *gone = arena_new_array(a, uint64_t, BITS_WORDS(s->n_nodes));
+
+    for (uint32_t i = 0; i < p->n_commands; i++) {
+        for (uint32_t k = 0; k < p->commands[i].n_nodes; k++) {
+            uint32_t node = p->commands[i].nodes[k];
+
+            assert(!bit_test(gone, node) && !bit_test(o->busy, node));
+            bit_set(gone, node);
+        }
+        check_again(a, s, o, &p->commands[i]);
+    }
+    for (uint32_t i = 0; i < p->n_remarks; i++)
+        assert(p->remarks[i].text.n && (p->remarks[i].node < s->n_nodes || p->remarks[i].pool < s->n_pools));
+}
+
+static void check_methods(struct arena *a, const struct snapshot *s)
+{
+    uint64_t *busy = arena_new_array(a, uint64_t, BITS_WORDS(s->n_nodes));
+    int64_t *room = arena_new_array(a, int64_t, s->n_pools);
+
+    for (uint32_t i = 0; i < s->n_pools; i++)
+        room[i] = i;
+    for (unsigned m = 0; m < 2 * N_METHODS; m++) {
+        struct pass_options o = {
+            .method = (enum disrupt_method)(m / 2), .compat = m % 2, .busy = busy, .static_room = room};
+
+        check_live(a, s, &o);
+        if (s->n_nodes)
+            bit_set(busy, m * 7 % s->n_nodes);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cluster c;
@@ -50,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (s) {
         check_pass(c.a, s, /* compat= */ true);
         check_pass(c.a, s, /* compat= */ false);
+        check_methods(c.a, s);
     }
     cluster_close(&c);
     return 0;

@@ -9,7 +9,7 @@
 #include "sim/chaos_int.h"
 #include "support/check.h"
 
-#define HOURS 5        /* of a cluster with two replicas, which renew and look at their lease every two seconds */
+#define HOURS 5 /* of a cluster with two replicas, which renew and look at their lease every two seconds */
 #define LOOK_S 20.0
 #define HOURS_ALONE 25 /* of one with a single replica and no lease */
 

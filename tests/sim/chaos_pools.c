@@ -42,13 +42,15 @@ void pool_make(struct chaos *c, struct chaos_pool *p)
         "    nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}, requirements: [\n"
         "    {key: kubernetes.io/os, operator: In, values: [linux]},\n"
         "    {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]},\n"
-        "    {key: karpenter.kwok.sh/instance-size, operator: Lt, values: ['32']}]}}\n%c",
+        "    {key: karpenter.kwok.sh/instance-size, operator: Lt, values: ['32']}%s]}}\n%c",
         p->name, disruption[0],
         p->is_static                ? "replicas: 1"
         : has_part(c, CHAOS_LIMITS) ? "limits: {cpu: 20}"
                                     : "",
         has_part(c, CHAOS_GRACE) ? "terminationGracePeriod: 10m, " : "",
-        has_part(c, CHAOS_STARTUP) ? "startupTaints: [{key: " STARTUP_TAINT ", effect: NoSchedule}]," : "", 0);
+        has_part(c, CHAOS_STARTUP) ? "startupTaints: [{key: " STARTUP_TAINT ", effect: NoSchedule}]," : "",
+        /* kwok makes what it is told to */
+        p->is_static ? ", {key: node.kubernetes.io/instance-type, operator: In, values: [s-4x-amd64-linux]}" : "", 0);
 
     p->tainted = false;
     setting_set(c, &p->limit_milli, has_part(c, CHAOS_LIMITS) && !p->is_static ? LIMIT_CPU * 1000 : INT64_MAX);

@@ -162,7 +162,7 @@ void live_print_rest(struct replay *p)
 
 void live_watch(struct replay *p)
 {
-    static const char *const kinds[] = {"nodeclaims", "nodepools", "nodes", "pods"};
+    static const char *const kinds[] = {"capacitybuffers", "nodeclaims", "nodepools", "nodes", "pods"};
 
     p->t0 = rig_now(p->r);
     p->n_written = p->r->writes.n;

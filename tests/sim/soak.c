@@ -160,13 +160,10 @@ static bool case_fails(void *ctx, const struct chaos_case *c)
     struct chaos_result r;
 
     run_one(c, s->limit_s, /* quiet= */ true, &r);
-    if (!r.ok) {
-        struct sb b = {0};
-
-        chaos_print(c, &b);
-        (void)printf("  fails too: soak%s\n", sb_cstr(&b));
-        sb_fini(&b);
-    }
+    if (!r.ok)
+        (void)printf("  with %d parts less, %u ranges of deeds left out, %.2f h: %s\n",
+                     __builtin_popcountll(c->without), c->n_skip, c->hours, r.what);
+    (void)fflush(stdout);
     return !r.ok;
 }
 
@@ -181,7 +178,7 @@ static int make_smaller(struct soak *s, struct chaos_case *c)
         return 0;
     }
     uint32_t n_deeds = r.n_deeds ? r.n_deeds : 2000; /* a process that died told nothing */
-    uint32_t n = shrink(c, n_deeds, SHRINK_TRIES, case_fails, s);
+    uint32_t n = shrink(c, n_deeds, r.deeds_s > 0 ? r.deeds_s / 3600 : 25, SHRINK_TRIES, case_fails, s);
     chaos_print(c, &b);
     (void)printf("after %u runs, the smallest case that fails:\n    tests/sim/soak%s --verbose\n", n, sb_cstr(&b));
     sb_fini(&b);

@@ -15,14 +15,15 @@ void fleet_pool(struct rig *r, const char *name, const char *more, const char *m
     str text = arena_printf(
         a,
         "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: %s}\nspec:\n"
-        "  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: Never}\n"
-        "  %s\n"
+        "%s  %s\n"
         "  template: {spec: {expireAfter: Never, %s\n"
         "    nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}, requirements: [\n"
         "    {key: kubernetes.io/os, operator: In, values: [linux]},\n"
         "    {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]},\n"
         "    {key: karpenter.kwok.sh/instance-size, operator: Lt, values: ['32']}]}}\n%c",
-        name, more, more_template, 0);
+        name,
+        strstr(more, "disruption:") ? "" : "  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: Never}\n",
+        more, more_template, 0);
 
     lab_apply(r->l, text.p);
 }

@@ -11,7 +11,7 @@ struct fleet {
     uint32_t n_leaving; /* pods, NodeClaims and Nodes that are being deleted */
 };
 
-/* The class `default` and a NodePool of on-demand machines; `more` goes into its spec ("limits: {cpu: 8}"), in YAML's flow style, or is empty. */
+/* A NodePool of on-demand machines; `more` goes into its spec ("limits: {cpu: 8}"), in YAML's flow style, or is empty. Without "disruption: …" nodes stay for ever. */
 void fleet_pool(struct rig *r, const char *name, const char *more, const char *more_template);
 void fleet_class(struct rig *r);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/providers.h"
+#include "base/vec.h"
 #include "control/autoscaler.h"
 #include "support/check.h"
 
@@ -17,16 +18,6 @@ struct replica {
     struct autoscaler *op;
     bool ended;
 };
-
-static const char *const *environment;
-
-static const char *env_of_test(const char *name)
-{
-    for (const char *const *p = environment; p && *p; p += 2)
-        if (strcmp(*p, name) == 0)
-            return p[1];
-    return strcmp(name, "LEADER_ELECTION_NAMESPACE") == 0 ? "default" : NULL;
-}
 
 static int64_t clock_of(void *world)
 {
@@ -50,13 +41,19 @@ struct replica *replica_new(struct world *w, const char *server, const char *ide
 {
     struct replica *r = xcalloc(1, sizeof(*r));
     char *argv[] = {(char *)(uintptr_t) "controller", NULL};
+    VEC(const char *) all = {0};
     struct err e = {0};
 
     r->a = arena_new(0);
     r->t = syms_new();
     r->world = w;
-    environment = env;
-    check_ok("options", options_parse(&r->o, r->a, r->t, 1, argv, env_of_test, &e), &e);
+    for (const char *const *p = env; p && *p; p++)
+        vec_push(&all, *p);
+    vec_push(&all, "LEADER_ELECTION_NAMESPACE");
+    vec_push(&all, "default");
+    vec_push(&all, NULL);
+    check_ok("options", options_parse(&r->o, r->a, r->t, 1, argv, all.v, &e), &e);
+    vec_fini(&all);
     r->config = kube_config_fixed(str_c(server), STR(""), NULL);
     r->log = log_new(r->o.log_level, &(struct log_sink){log, keep_line}, clock_of, w);
     r->op = autoscaler_new(&(struct autoscaler_setup){.world = w,

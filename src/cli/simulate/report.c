@@ -174,5 +174,7 @@ str figure_change(struct arena *a, enum figure_unit unit, double from, double to
     if (fabs(from) < 1e-12)
         return (str){0};
     double share = (to - from) / from * 100;
+    if (share >= 900)
+        return arena_printf(a, "×%.0f", to / from);
     return fabs(share) < 0.05 ? (str){0} : arena_printf(a, fabs(share) < 100 ? "%+.1f%%" : "%+.0f%%", share);
 }

@@ -23,16 +23,9 @@ static void on_end(void *ctx UNUSED, int status UNUSED) {}
 static void drop_line(void *ctx UNUSED, str line UNUSED) {}
 
 /* What the world does not have is not asked for: another replica, a port. */
-static const char *env_of_stage(const char *name)
-{
-    static const char *const set[][2] = {
-        {"DISABLE_LEADER_ELECTION", "true"}, {"METRICS_PORT", "0"}, {"HEALTH_PROBE_PORT", "0"}};
-
-    for (size_t i = 0; i < ARRAY_LEN(set); i++)
-        if (str_is(str_c(name), set[i][0]))
-            return set[i][1];
-    return NULL;
-}
+static const char *const env_of_stage[] = {
+    "DISABLE_LEADER_ELECTION", "true", "METRICS_PORT", "0", "HEALTH_PROBE_PORT", "0", NULL,
+};
 
 static const struct option_doc *find_setting(str key)
 {

@@ -269,7 +269,8 @@ struct tree *kwok_node(struct arena *a, const struct syms *t, const struct machi
     tree_push(a, tree_sublist(a, spec, "taints"), *taint);
 
     struct tree *status = tree_sub(a, node, "status");
-    tree_set(a, status, "capacity", tree_of_resources(a, t, &m->capacity));
+    if (m->capacity.n) /* a claim of a static pool asks for nothing */
+        tree_set(a, status, "capacity", tree_of_resources(a, t, &m->capacity));
     tree_set(a, status, "allocatable", tree_of_resources(a, t, &m->allocatable));
     tree_set_str(a, status, "phase", STR("Pending"));
     put_empty_parts(a, status);

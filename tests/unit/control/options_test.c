@@ -8,16 +8,6 @@
 
 #include "support/check.h"
 
-static const char *const *environment; /* name, value, …, NULL */
-
-static const char *env_of_test(const char *name)
-{
-    for (const char *const *p = environment; p && *p; p += 2)
-        if (strcmp(*p, name) == 0)
-            return p[1];
-    return NULL;
-}
-
 struct lab {
     struct arena *a;
     struct syms *t;
@@ -34,8 +24,9 @@ static bool parse(struct lab *l, const char *const *env, const char *args)
     at = (char *)(uintptr_t)arena_printf(l->a, "%s%c", args, 0).p;
     for (char *save = NULL, *word = strtok_r(at, " ", &save); word; word = strtok_r(NULL, " ", &save))
         argv[argc++] = word;
-    environment = env;
-    return options_parse(&l->o, l->a, l->t, argc, argv, env_of_test, &l->e);
+    static const char *const none[] = {NULL};
+
+    return options_parse(&l->o, l->a, l->t, argc, argv, env ? env : none, &l->e);
 }
 
 static void lab_fini(struct lab *l)
@@ -59,7 +50,8 @@ static void defaults(void **state UNUSED)
     check_str("lease", str_c(l.o.leader_election_name), "karpenter-leader-election");
     check_true("warm-up is off", l.o.disable_controller_warmup);
     check_true("reserved capacity", l.o.settings.reserved_capacity);
-    check_true("no repair", !l.o.gate_node_repair && !l.o.gate_static_capacity && !l.o.gate_capacity_buffer);
+    check_true("no repair", !l.o.gate_node_repair && !l.o.gate_static_capacity && !l.o.settings.capacity_buffers &&
+                                !l.o.settings.node_overlays);
     check_i64("info", l.o.log_level, LOG_INFO);
     lab_fini(&l);
 }

@@ -198,23 +198,86 @@ static const struct live_case balanced[] = {
      METHOD_SINGLE, "blocked a: Disruption is blocked through the \"karpenter.sh/do-not-disrupt\" annotation\n"},
 };
 
-static void check_case(const struct live_case *c, struct sb *failed)
+#define CHEAP " note=cost=-134217728"
+#define APART " label=app=web anti='host app=web'"
+
+static const struct live_case thorough[] = {
+    {"everything that is empty, in one command", TYPES POOL SMALL("n x2"), METHOD_EMPTINESS,
+     "emptiness delete: [n-0, n-1]\n"},
+    {"EM-4: not a node that a pod waits for", TYPES POOL SMALL("n") "\npod wait cpu=1", METHOD_EMPTINESS, ""},
+    {"pods that cost nothing to evict need a place too", TYPES POOL SMALL("n") PODS("n") CHEAP, METHOD_EMPTINESS,
+     "unconsolidatable n: Its pods cost nothing to evict, but have no place on the other nodes\n"},
+    {"as many drifted nodes as budgets allow, each on the cluster that the others leave",
+     TYPES "pool default budget=2 req='ct In on-demand'\n" MEDIUM("free") "\n" SMALL(
+         "n x3") " drifted\npod p x3 node=n-# cpu=1.5",
+     METHOD_DRIFT, "drift delete: [n-0]\ndrift delete: [n-1]\n"},
+    {"DF-2: and those that cannot go say so",
+     TYPES POOL SMALL("a") " drifted\n" SMALL("b") " drifted\npod p node=a sel=foo=bar\npod q node=b cpu=1",
+     METHOD_DRIFT,
+     "drift delete: [b]\n"
+     "blocked a: Not all pods would schedule, default/p => incompatible requirements, label \"foo\" does not have known values \n"},
+    {"multi: every node that is replaced is a candidate", TYPES POOL MEDIUM("n x3") "\npod p x3 node=n-# cpu=0.5",
+     METHOD_MULTI,
+     "multi replace: [n-0, n-1, n-2] -> [1 replacement]\n"
+     "candidate n-0: replace: [n-0] (part of 3-node consolidation) saves 0.50\n"
+     "candidate n-1: replace: [n-1] (part of 3-node consolidation) saves 0.50\n"
+     "candidate n-2: replace: [n-2] (part of 3-node consolidation) saves 0.50\n"
+     "move default approved\n"},
+    {"multi: what was tried and dropped is not said", TYPES POOL SMALL("n x3") "\npod p x3 node=n-# cpu=0.5",
+     METHOD_MULTI, "single delete: [n-0]\nsingle delete: [n-2]\nmove default approved\nmove default approved\n"},
+    {"multi: single nodes too, under their own name", TYPES POOL BIG("n") PODS("n"), METHOD_MULTI,
+     "single replace: [n] -> [1 replacement]\n"
+     "candidate n: replace: [n] -> [1 replacement] saves 0.30\nmove default approved\n"},
+    {"single: each node for itself, several commands",
+     TYPES POOL BIG("a") "\n" BIG("b") "\n" SMALL("c") "\npod p node=a cpu=1" APART "\npod q node=b cpu=1" APART
+                                                       "\npod r node=c cpu=1" APART,
+     METHOD_SINGLE,
+     "single replace: [a] -> [1 replacement]\nsingle replace: [b] -> [1 replacement]\n"
+     "candidate a: replace: [a] -> [1 replacement] saves 0.30\n"
+     "candidate b: replace: [b] -> [1 replacement] saves 0.30\n"
+     "unconsolidatable c: Can't replace with a cheaper node\n"
+     "move default approved\nmove default approved\n"},
+    {"single: what stays says why", TYPES POOL SMALL("n") PODS("n"), METHOD_SINGLE,
+     "unconsolidatable n: Can't replace with a cheaper node\n"},
+    {"single: once is enough, and what can be done multi has found", TYPES POOL BIG("told") PODS("told"), METHOD_SINGLE,
+     ""},
+    {"single: pods that no type holds together",
+     TYPES "pool default budget=100% req='itype In small'\n" BIG("n") "\npod p x3 node=n cpu=1.5", METHOD_SINGLE,
+     "unconsolidatable n: Can't remove without creating 3 candidates\n"},
+    {"CL-4: a budget that is closed for some",
+     TYPES POOL "pool other budget=0\n" SMALL("a") PODS("a") "\n" SMALL("b") " pool=other\npod q node=b cpu=1.5",
+     METHOD_SINGLE,
+     "blocked pool other: No allowed disruptions for disruption reason Underutilized due to blocking budget\n"
+     "unconsolidatable a: Can't replace with a cheaper node\nconstrained\n"},
+    {"CL-4: a budget with room for one has all looked at",
+     TYPES "pool default budget=1 req='ct In on-demand'\n" SMALL("n x3") "\npod p x3 node=n-# cpu=1.5", METHOD_MULTI,
+     ""},
+    {"BA-14: a move that is not worth it is counted",
+     TYPES BALANCED BIG("n") "\n" BIG("full") "\npod p x15 node=n cpu=0.25\npod q node=full cpu=7.8", METHOD_SINGLE,
+     "unconsolidatable full: Can't replace with a cheaper node\n"
+     "candidate n: replace: [n] -> [1 replacement] saves 0.20\nmove default rejected 0.28\n"},
+    {"no pool to launch from: nodes that are not needed go",
+     TYPES "pool default ready=False budget=100%\n" ROOM SMALL("n") PODS("n"), METHOD_MULTI,
+     "single delete: [n]\nmove default approved\n"},
+};
+
+static void check_case(const struct live_case *c, bool compat, struct sb *failed)
 {
     struct live l;
 
-    live_open(&l, c->text, c->method, /* compat= */ true);
+    live_open(&l, c->text, c->method, compat);
     str got = live_text(&l, disrupt_pass(l.s.a, l.s.snap, &l.o), l.s.a);
     if (!str_is(got, c->want))
         sb_printf(failed, "%s:\n got\n" STR_FMT " want\n%s", c->name, STR_ARG(got), c->want);
     scene_close(&l.s);
 }
 
-static void check_cases(const struct live_case *v, size_t n)
+static void check_cases(const struct live_case *v, size_t n, bool compat)
 {
     struct sb failed = {0};
 
     for (size_t i = 0; i < n; i++)
-        check_case(&v[i], &failed);
+        check_case(&v[i], compat, &failed);
     bool ok = failed.n == 0;
     if (!ok)
         print_error(STR_FMT, STR_ARG(sb_view(&failed)));
@@ -224,27 +287,32 @@ static void check_cases(const struct live_case *v, size_t n)
 
 static void what_blocks(void **state UNUSED)
 {
-    check_cases(blocked, ARRAY_LEN(blocked));
+    check_cases(blocked, ARRAY_LEN(blocked), /* compat= */ true);
 }
 
 static void what_filters_say(void **state UNUSED)
 {
-    check_cases(filters, ARRAY_LEN(filters));
+    check_cases(filters, ARRAY_LEN(filters), /* compat= */ true);
 }
 
 static void what_budgets_say(void **state UNUSED)
 {
-    check_cases(budgets, ARRAY_LEN(budgets));
+    check_cases(budgets, ARRAY_LEN(budgets), /* compat= */ true);
 }
 
 static void what_decisions_say(void **state UNUSED)
 {
-    check_cases(decisions, ARRAY_LEN(decisions));
+    check_cases(decisions, ARRAY_LEN(decisions), /* compat= */ true);
 }
 
 static void what_policies_say(void **state UNUSED)
 {
-    check_cases(balanced, ARRAY_LEN(balanced));
+    check_cases(balanced, ARRAY_LEN(balanced), /* compat= */ true);
+}
+
+static void what_our_own_search_says(void **state UNUSED)
+{
+    check_cases(thorough, ARRAY_LEN(thorough), /* compat= */ false);
 }
 
 /* --- static pools ------------------------------------------------------------------------------------------------------ */
@@ -341,6 +409,7 @@ int main(void)
         cmocka_unit_test(what_budgets_say),
         cmocka_unit_test(what_decisions_say),
         cmocka_unit_test(what_policies_say),
+        cmocka_unit_test(what_our_own_search_says),
         cmocka_unit_test(static_drift),
         cmocka_unit_test(unchanged_is_not_searched),
         cmocka_unit_test(candidates_are_counted),

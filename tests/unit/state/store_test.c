@@ -276,6 +276,33 @@ static void nominations_lapse(void **state) /* ST-27 */
     check_true("again", cluster_snapshot(w)->nodes[0].nominated);
 }
 
+static void buffer_pods_are_counted_anew_by_every_round(void **state) /* ST-68 */
+{
+    struct cluster_feed *w = *state;
+    const struct buffer_count two[] = {{STR("p"), 2}, {STR("nobody"), 1}}, none[] = {{STR("p"), 0}};
+    const struct buffer_count other[] = {{STR("q"), 1}};
+    uint64_t had;
+
+    store_count_buffers(w->s, two, 2);
+    cluster_putf(w, NODE, "n1", LIVE, "providerID: p");
+    cluster_putf(w, NODE, "n2", LIVE, "providerID: q");
+    check_i64("unknown then", cluster_snapshot(w)->nodes[0].n_buffer_pods, 0);
+    store_count_buffers(w->s, two, 2);
+    check_i64("set", cluster_snapshot(w)->nodes[0].n_buffer_pods, 2);
+    cluster_putf(w, NODE, "n1", LIVE ", x: z1", "providerID: p");
+    check_i64("through updates", cluster_snapshot(w)->nodes[0].n_buffer_pods, 2);
+    store_count_buffers(w->s, other, 1);
+    check_i64("replaced", cluster_snapshot(w)->nodes[0].n_buffer_pods, 0);
+    check_i64("by another", cluster_snapshot(w)->nodes[1].n_buffer_pods, 1);
+    store_count_buffers(w->s, none, 1);
+    check_i64("none is none", cluster_snapshot(w)->nodes[0].n_buffer_pods, 0);
+    store_count_buffers(w->s, two, 2);
+    had = store_consolidation_epoch(w->s);
+    store_count_buffers(w->s, NULL, 0);
+    check_i64("cleared", cluster_snapshot(w)->nodes[0].n_buffer_pods, 0);
+    check_true("and looked at again", store_consolidation_epoch(w->s) > had);
+}
+
 static bool epoch_rises(struct cluster_feed *w, uint64_t *had)
 {
     uint64_t now = store_consolidation_epoch(w->s);
@@ -406,6 +433,7 @@ int main(void)
         ON(when_it_is_synced),
         ON(what_pools_use),
         ON(nominations_lapse),
+        ON(buffer_pods_are_counted_anew_by_every_round),
         ON(what_makes_consolidation_look_again),
         ON(the_newest_pod_stands_for_its_daemonset),
         ON(pods_that_want_to_be_apart),

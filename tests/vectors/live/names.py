@@ -8,6 +8,8 @@ WAITING = re.compile(r"(Reason: (?:ReconcilingDependents|UnhealthyDependents)), 
 # Pods of one workload are equals: which is first is left to chance.
 # The Node of the kwok provider that never came has no number.
 NEVER_CAME = re.compile(r"kwok-<nodeclaim-\d+>-[a-z]+-[a-z]+-\d+")
+# Of commands, in log lines.
+UUID = re.compile(r"(?<=/)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?=: )")
 OF_WORKLOAD = re.compile(r"<(uid )?pod (.+?)-\d+>")
 
 
@@ -43,7 +45,7 @@ class Names:
         for name in self.order:
             if name in text:
                 text = text.replace(name, self.map[name])
-        return same_for_all(NEVER_CAME.sub("<node>", text))
+        return same_for_all(UUID.sub("<uuid>", NEVER_CAME.sub("<node>", text)))
 
     def plain_json(self, value):
         return json.loads(self.plain(json.dumps(value, ensure_ascii=False)))
