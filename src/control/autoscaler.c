@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "control/cloud_metrics.h"
 #include "control/feed.h"
 #include "control/metrics.h"
 #include "control/overlays.h"
@@ -217,6 +218,7 @@ static bool set_up(struct autoscaler *o, struct err *e)
     o->c.metrics =
         control_metrics_new(o->metrics, &(struct control_metrics_options){o->c.cloud->node_labels, o->c.cloud->classes,
                                                                           o->c.cloud->n_classes});
+    cloud_metrics_wrap(&o->c);
     o->c.store = store_new(
         &(struct store_options){o->s.syms, class_refs(a, o->c.cloud), o->c.cloud->n_classes, nomination_ms(opt)});
     struct metric *const synced[] = {o->c.metrics->cluster_state_synced, o->c.metrics->cluster_state_unsynced_time};

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "data/edit.h"
+#include "k8s/kinds.h"
 #include "model/duration.h"
 
 #define HASH_VERSION "v3"
@@ -48,6 +49,18 @@ static void set_owner(struct arena *a, struct tree *meta, const struct nodepool 
     tree_set_str(a, owner, "uid", keep(a, pool->uid));
 }
 
+/* When a claim of this pool ends. Manifests from before v1 say it under disruption: that counts where the template has nothing of its own, which after the API server's defaulting is the same as 720h. */
+static void copy_expiry(struct arena *a, struct tree *spec, const struct tree *pool_obj, const struct tree *tmpl_spec)
+{
+    const struct tree *old = tree_at(pool_obj, "spec", "disruption", NULL);
+    const struct tree *modern = tree_get(tmpl_spec, "expireAfter");
+    struct err ignored;
+    int64_t ns;
+
+    bool is_default = !modern || (duration_parse(tree_str(modern), &ns, &ignored) && ns == DEFAULT_EXPIRY_NS);
+    copy_member(a, spec, is_default && tree_get(old, "expireAfter") ? old : tmpl_spec, "expireAfter");
+}
+
 static struct tree *body_of_template(struct arena *a, const struct syms *t, const struct nodepool *pool,
                                      const struct tree *pool_obj)
 {
@@ -70,7 +83,7 @@ static struct tree *body_of_template(struct arena *a, const struct syms *t, cons
     set_owner(a, meta, pool);
 
     spec = tree_sub(a, body, "spec");
-    copy_member(a, spec, tmpl_spec, "expireAfter");
+    copy_expiry(a, spec, pool_obj, tmpl_spec);
     ref = tree_sub(a, spec, "nodeClassRef");
     tree_set_str(a, ref, "group", keep(a, pool->tmpl.class_ref.group));
     tree_set_str(a, ref, "kind", keep(a, pool->tmpl.class_ref.kind));

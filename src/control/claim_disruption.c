@@ -120,7 +120,7 @@ static struct result reconcile(struct reconcile *r)
     if (!p)
         return RESULT_OK;
 
-    struct log *log = claim_log_node(r->arena, r->log, d.obj);
+    struct log *log = claim_log(r->arena, r->log, d.obj);
     struct cond_object conds = draft_conds(&d);
     conds_init(&conds);
     if (!launched)

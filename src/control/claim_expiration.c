@@ -27,7 +27,7 @@ static struct result reconcile(struct reconcile *r)
         return write_failed(r, &e);
     if (store_kept(s->c->store, OBJ_NODECLAIM, r->name))
         claim_note(s, obj_uid(d.obj))->expired = true; /* the watch has not told yet: it counts once */
-    log_debug(claim_log_node(r->arena, r->log, d.obj), "deleting expired nodeclaim");
+    log_debug(claim_log(r->arena, r->log, d.obj), "deleting expired nodeclaim");
     claims_count_disrupted(s, d.obj, "expired");
     return RESULT_OK;
 }

@@ -73,7 +73,7 @@ static void collect(struct claims *s, struct reconcile *r, str name)
             reconcile_fail(r, &e);
         return;
     }
-    log_debug(claim_log(r->arena, r->log, d.obj), "garbage collecting nodeclaim with no cloudprovider representation",
+    log_debug(machine_log(r->arena, r->log, d.obj), "garbage collecting nodeclaim with no cloudprovider representation",
               LOG_OBJ("NodeClaim", STR(""), name));
     claims_count_disrupted(s, d.obj, "garbage_collected");
 }

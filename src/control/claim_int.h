@@ -67,9 +67,9 @@ struct claim_note *claim_note(struct claims *s, str uid); /* made if need be; go
 /* Opens the claim if it is there and ours. */
 bool claim_open(struct draft *d, struct claims *s, struct reconcile *r);
 bool pool_open(struct draft *d, struct claims *s, struct reconcile *r);
-/* With provider-id and Node, as far as the claim has them. */
+/* With the Node, if the claim has one; and with its provider-id. Which of the two a controller logs with is upstream's. */
 struct log *claim_log(struct arena *a, const struct log *l, const struct tree *claim);
-struct log *claim_log_node(struct arena *a, const struct log *l, const struct tree *claim); /* without the former */
+struct log *machine_log(struct arena *a, const struct log *l, const struct tree *claim);
 /* The node class that the claim names: "group/kind/name" of the store. */
 str class_name_of(struct arena *a, const struct nodeclass_ref *r);
 /* The Node of this machine when there is exactly one; otherwise an empty name. *ret_several: there are more. */
@@ -160,6 +160,8 @@ str *consistency_issues(struct arena *a, const struct syms *t, const struct node
                         uint32_t *ret_n);
 /* How many claims a static pool lacks, or has too many (negative). *ret_limited: it lacks some, and its limit lets it have none. */
 int64_t static_decide(const struct nodepool *p, struct pool_census v, bool *ret_limited);
+/* The event of a NodePool is one that such pools are looked at for: it is new, its spec has changed, or it has become ready. */
+bool static_is_news(const struct store_event *ev);
 void counter_decide(struct arena *a, const struct syms *t, struct tree *pool, const struct reslist *usage);
 
 /* ---- each controller ---- */

@@ -165,7 +165,7 @@ void launch_run(struct pass *p)
     }
     claim_populate(p->r->arena, p->c->syms, p->d.obj, &l->machine);
     tell(p, &l->machine);
-    p->log = claim_log(p->r->arena, p->r->log, p->d.obj);
+    p->log = machine_log(p->r->arena, p->r->log, p->d.obj);
     conds = draft_conds(&p->d);
     conds_true(&conds, "Launched");
 }

@@ -43,7 +43,7 @@ static struct result reconcile(struct reconcile *r)
 
     if (!claim_open(&p.d, s, r))
         return RESULT_OK;
-    p.log = claim_log(r->arena, r->log, p.d.obj);
+    p.log = machine_log(r->arena, r->log, p.d.obj);
     return obj_is_deleting(p.d.obj) ? finalize_run(&p) : advance(&p);
 }
 

@@ -18,8 +18,9 @@ bool podevent_counts(const struct pod *was, const struct pod *is)
 {
     if (!is || !sym_some(is->node) || is->owner == OWNER_DAEMONSET)
         return false;
+    /* quirk: a pod without grace has gone before anybody can look, so that its going does not count */
     return !was || !sym_some(was->node) || (!is_finished(was) && is_finished(is)) ||
-           (!was->terminating && is->terminating);
+           (!was->terminating && is->terminating && is->grace_s != 0);
 }
 
 /* Says whether the claim changed. */

@@ -2,15 +2,15 @@
  * StaticCapacity.
  *
  * A claim that was made is in the store when the next one is counted. What is about to be made is reserved, because disruption makes claims of such pools as well. */
-#include "control/claim_body.h"
 #include "control/claim_int.h"
-#include "control/feed.h"
-#include "data/edit.h"
+#include "control/fan.h"
+#include "control/round.h"
 #include "model/evict.h"
 
 #define POLL_MS MINUTE_MS
 #define LIMITED_POLL_MS 30000
 #define UNSYNCED_POLL_MS 1000
+#define MAKE_WIDTH 1000 /* NodeClaims that are created side by side */
 
 /* ---- how many ---- */
 
@@ -46,42 +46,22 @@ int64_t static_decide(const struct nodepool *p, struct pool_census v, bool *ret_
 
 /* ---- more ---- */
 
-static str type_names(struct arena *a, const struct tree *body)
+struct making {
+    struct claims *s;
+    struct reconcile *r;
+    struct round_claim claim;
+    uint32_t n_failed;
+};
+
+static void make_one(void *ctx, uint32_t i UNUSED)
 {
-    const struct tree *reqs = tree_at(body, "spec", "requirements", NULL);
-    struct sb b = {0};
-
-    for (uint32_t i = 0; i < reqs->n; i++) {
-        const struct tree *vals = tree_get(&reqs->items[i], "values");
-
-        if (!vals || !str_is(tree_str(tree_get(&reqs->items[i], "key")), ITYPE_LABEL) ||
-            !str_is(tree_str(tree_get(&reqs->items[i], "operator")), "In"))
-            continue;
-        for (uint32_t k = 0; k < MIN(vals->n, 5u); k++)
-            sb_printf(&b, "%s" STR_FMT, k ? ", " : "", STR_ARG(tree_str(&vals->items[k])));
-        if (vals->n > 5)
-            sb_printf(&b, " and %u other(s)", vals->n - 5);
-    }
-    str s = sb_dup(&b, a);
-    sb_fini(&b);
-    return s;
-}
-
-static bool create(struct claims *s, struct reconcile *r, const struct tree *body)
-{
-    struct tree *made;
+    struct making *m = ctx;
     struct err e;
+    str name;
 
-    if (!api_create(s->c->api, r->arena, &api_nodeclaims, STR(""), body, &made, &e)) {
-        err_lead(&e, "creating nodeclaims");
-        reconcile_fail(r, &e);
-        return false;
-    }
-    feed_answer(s->c->feed, OBJ_NODECLAIM, made);
-    metric_inc(s->c->metrics->nodeclaims_created_total, 1, METRIC_VALS(STR("provisioned"), r->name, STR("false")));
-    log_info(r->log, "created nodeclaim", LOG_OBJ("NodeClaim", STR(""), obj_name(made)),
-             LOG_JSON("requests", STR("null")), LOG_STR("instance-types", type_names(r->arena, body)));
-    return true;
+    if (!round_create(m->s->c, m->r->arena, m->r->log, &m->claim, "provisioned", &name, &e) && m->n_failed++ == 0)
+        m->r->err = e;
+    store_release(m->s->c->store, m->claim.pool, 1);
 }
 
 static struct result provision(struct reconcile *r)
@@ -110,11 +90,12 @@ static struct result provision(struct reconcile *r)
         return result_after_ms(POLL_MS);
     log_info(r->log, "provisioning nodeclaims to satisfy replica count", LOG_I64("current", v.active),
              LOG_I64("desired", p->replicas), LOG_I64("provision-count", n));
-    const struct tree *body = claim_body_static(r->arena, s->c->syms, p, d.obj);
-    for (; n > 0 && create(s, r, body); n--)
-        store_release(s->c->store, r->name, 1);
-    store_release(s->c->store, r->name, n);
-    return n > 0 ? result_error() : result_after_ms(POLL_MS);
+    struct making m = {.s = s, .r = r, .claim = round_claim_static(r->arena, s->c->store, s->c->syms, p)};
+    fan_out(s->c->world, "create nodeclaim", (uint32_t)n, MAKE_WIDTH, make_one, &m);
+    if (m.n_failed == 0)
+        return result_after_ms(POLL_MS);
+    err_lead(&r->err, "creating nodeclaims");
+    return result_error();
 }
 
 /* ---- fewer ---- */
@@ -150,6 +131,8 @@ static struct victim judge(struct claims *s, str name)
     for (uint32_t i = 0; i < pods.n; i++) {
         const struct pod *p = &store_pods(s->c->store)[pods.v[i]];
 
+        if (pod_is_finished(p))
+            continue;
         v.cost += pod_eviction_cost(p);
         if (p->owner != OWNER_DAEMONSET || pod_is_undisruptable(p, now_ms))
             v.rank = MAX(v.rank, 2u);
@@ -209,29 +192,35 @@ static struct result deprovision(struct reconcile *r)
 
 /* ---- when ---- */
 
-static void ask(struct claims *s, str pool)
+bool static_is_news(const struct store_event *ev)
 {
-    const struct nodepool *p = store_pool(s->c->store, pool);
+    const struct nodepool *was = ev->was, *is = ev->is;
 
-    if (!p || !p->is_static)
-        return;
-    queue_add(s->static_up, STR(""), pool);
-    queue_add(s->static_down, STR(""), pool);
+    if (!is || !ev->kept_was || ev->kept_was->generation != ev->kept_is->generation)
+        return is != NULL;
+    return is->ready == COND_TRUE && (!was || was->ready != COND_TRUE);
 }
 
 static void hear(void *ctx, const struct store_event *ev)
 {
     struct claims *s = ctx;
-    const struct nodeclaim *was = ev->was, *is = ev->is;
-    sym pool;
+    const struct nodeclaim *was = ev->was, *is = ev->is, *c = is ? is : was;
+    bool fewer = ev->kind == OBJ_NODECLAIM && (!is || (is->deleting && (!was || !was->deleting)));
+    bool more = ev->kind == OBJ_NODECLAIM && !was;
+    str pool = ev->name;
+    sym name;
 
-    if (ev->kind == OBJ_NODEPOOL)
-        ask(s, ev->name);
-    if (ev->kind != OBJ_NODECLAIM || (was && is && was->deleting == is->deleting))
+    if (ev->kind == OBJ_NODEPOOL ? !static_is_news(ev) : !fewer && !more)
         return;
-    const struct nodeclaim *c = is ? is : was;
-    if (c && lset_value(s->c->syms, c->labels, SYM(NP), &pool))
-        ask(s, sym_str(s->c->syms, pool));
+    if (ev->kind == OBJ_NODECLAIM)
+        pool = c && lset_value(s->c->syms, c->labels, SYM(NP), &name) ? sym_str(s->c->syms, name) : STR("");
+    const struct nodepool *p = store_pool(s->c->store, pool);
+    if (!p || !p->is_static)
+        return;
+    if (!more)
+        queue_add(s->static_up, STR(""), pool);
+    if (!fewer)
+        queue_add(s->static_down, STR(""), pool);
 }
 
 void claim_static_register(struct claims *s)

@@ -135,26 +135,18 @@ bool pool_open(struct draft *d, struct claims *s, struct reconcile *r)
     return open_managed(d, s, r, OBJ_NODEPOOL);
 }
 
-struct log *claim_log_node(struct arena *a, const struct log *l, const struct tree *claim)
-{
-    str node = tree_str(tree_at(claim, "status", "nodeName", NULL));
-    struct log_field f = LOG_OBJ("Node", STR(""), node);
-
-    return log_with(a, l, &f, node.n != 0);
-}
-
 struct log *claim_log(struct arena *a, const struct log *l, const struct tree *claim)
 {
-    str id = tree_str(tree_at(claim, "status", "providerID", NULL));
     str node = tree_str(tree_at(claim, "status", "nodeName", NULL));
-    struct log_field f[2];
-    uint32_t n = 0;
 
-    if (id.n)
-        f[n++] = LOG_STR("provider-id", id);
-    if (node.n)
-        f[n++] = LOG_OBJ("Node", STR(""), node);
-    return log_with(a, l, f, n);
+    return log_with(a, l, &LOG_OBJ("Node", STR(""), node), node.n != 0);
+}
+
+struct log *machine_log(struct arena *a, const struct log *l, const struct tree *claim)
+{
+    str id = tree_str(tree_at(claim, "status", "providerID", NULL));
+
+    return claim_log(a, log_with(a, l, &LOG_STR("provider-id", id), id.n != 0), claim);
 }
 
 str class_name_of(struct arena *a, const struct nodeclass_ref *r)

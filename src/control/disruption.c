@@ -108,19 +108,38 @@ static struct pass_options options_of(struct disruptor *d, struct arena *a, cons
     };
 }
 
-static const struct pass *look(struct disruptor *d, struct reconcile *r, const struct snapshot *s,
-                               enum disrupt_method m)
+/* What the methods of one run have in common: no fiber gives way between them. */
+struct sight {
+    const struct snapshot *s;
+    struct candidates *known;
+    const uint64_t *told; /* NULL: to be asked for */
+};
+
+static const struct pass *look(struct disruptor *d, struct reconcile *r, struct sight *x, enum disrupt_method m)
 {
+    const struct snapshot *s = x->s;
     struct pass_options o = options_of(d, r->arena, s, m);
     uint64_t now = news(d);
 
     o.unchanged = looks_twice(m) && d->settled[m] == now;
-    o.told = pass_told(d, r->arena, s);
+    o.known = x->known;
+    if (!x->told)
+        x->told = pass_told(d, r->arena, s);
+    o.told = x->told;
     const struct pass *p = disrupt_pass(r->arena, s, &o);
+    /* A node that has been left alone for long enough becomes a candidate, though nothing has happened to it. */
+    if (o.unchanged && !o.compat && p->n_candidates != d->n_settled[m]) {
+        o.unchanged = false;
+        p = disrupt_pass(r->arena, s, &o);
+    }
     pass_report(d, r, s, m, p);
+    if (p->n_remarks)
+        x->told = NULL;
     d->ran_ms[m] = s->now_ms;
-    if (looks_twice(m) && p->n_candidates && p->n_commands == 0 && !p->constrained && p->error.n == 0)
+    if (looks_twice(m) && p->n_candidates && p->n_commands == 0 && !p->constrained && p->error.n == 0) {
         d->settled[m] = now;
+        d->n_settled[m] = p->n_candidates;
+    }
     return p;
 }
 
@@ -210,22 +229,25 @@ static uint32_t *type_indexes(struct arena *a, const struct snapshot *s, const s
     uint32_t *v = arena_new_array(a, uint32_t, p->n_types);
     struct u64map by_name = {0};
 
-    for (uint32_t i = 0; i < s->catalog->n; i++)
+    bool known;
+    sym pool = sym_find(s->syms, p->claim.pool, &known);
+
+    for (uint32_t i = s->catalog->n; i-- > 0;) /* the first of a name stays */
         u64map_put(&by_name, s->catalog->types[i].name.v, i);
     for (uint32_t i = 0; i < p->n_types; i++) {
-        bool known;
         sym name = sym_find(s->syms, p->type_names[i], &known);
         uint32_t ix = known ? u64map_get(&by_name, name.v) : MAP_NONE;
 
-        v[i] = ix == MAP_NONE ? UINT32_MAX : ix;
+        v[i] = ix == MAP_NONE ? UINT32_MAX : catalog_for_pool(s->catalog, ix, pool);
     }
     u64map_fini(&by_name);
     return v;
 }
 
-static enum recheck look_again(struct disruptor *d, struct arena *a, const struct snapshot *s, struct removal *x,
-                               uint32_t *ret_failed)
+static enum recheck look_again(struct disruptor *d, struct removal *x, uint32_t *ret_failed)
 {
+    AUTO(arena) struct arena *a = arena_new(0);
+    const struct snapshot *s = snapshot_now(d);
     struct pass_options o = options_of(d, a, s, x->method);
     const uint32_t **types = arena_new_array(a, const uint32_t *, x->n_replacements);
     uint32_t *n_types = arena_new_array(a, uint32_t, x->n_replacements);
@@ -275,7 +297,7 @@ static bool second_looks(struct disruptor *d, struct reconcile *r, struct result
             return false;
         }
         struct removal *x = next_waiting(d);
-        enum recheck why = look_again(d, r->arena, snapshot_now(d), x, &n_failed);
+        enum recheck why = look_again(d, x, &n_failed);
         if (why != RECHECK_GOOD) {
             removal_rejected(d, r->arena, x, why, n_failed);
             removal_free(x);
@@ -296,15 +318,13 @@ static bool second_looks(struct disruptor *d, struct reconcile *r, struct result
 
 /* ---- the loop ---- */
 
-/* From this method on. */
-static struct result look_around(struct disruptor *d, struct reconcile *r, uint32_t from)
+static struct result look_with_all(struct disruptor *d, struct reconcile *r, struct sight *x, uint32_t from)
 {
-    const struct snapshot *s = snapshot_now(d);
+    const struct snapshot *s = x->s;
 
-    protections_report(d, r->arena, s);
     for (uint32_t m = from; m < N_METHODS; m++) {
         int64_t began_us = world_mono_us(d->c->world);
-        const struct pass *p = look(d, r, s, (enum disrupt_method)m);
+        const struct pass *p = look(d, r, x, (enum disrupt_method)m);
 
         if (p->error.n) {
             (void)err_set(&r->err, ERR_INVALID, "disrupting nodes, " STR_FMT, STR_ARG(p->error));
@@ -323,6 +343,18 @@ static struct result look_around(struct disruptor *d, struct reconcile *r, uint3
         return res;
     }
     return result_after_ms(POLL_MS);
+}
+
+/* From this method on. */
+static struct result look_around(struct disruptor *d, struct reconcile *r, uint32_t from)
+{
+    struct sight x = {.s = snapshot_now(d)};
+
+    protections_report(d, r->arena, x.s);
+    x.known = pass_candidates_new(r->arena, x.s);
+    struct result res = look_with_all(d, r, &x, from);
+    pass_candidates_free(x.known);
+    return res;
 }
 
 static struct result run(struct reconcile *r)

@@ -62,7 +62,8 @@ struct disruptor {
     /* What was found to be nothing (lifecycle 2.7): a number that rises with every change that may make a difference, and every five minutes. */
     uint64_t epoch, news;
     int64_t news_ms;
-    uint64_t settled[N_METHODS]; /* the number at which the method found nothing; 0: it did not */
+    uint64_t settled[N_METHODS];   /* the number at which the method found nothing; 0: it did not */
+    uint32_t n_settled[N_METHODS]; /* candidates that it had then */
     int64_t ran_ms[N_METHODS], looped_ms;
 };
 

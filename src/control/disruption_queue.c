@@ -110,7 +110,8 @@ static void make_one(void *ctx, uint32_t i)
     struct replacement *p = &s->x->replacements[i];
     struct err e;
 
-    if (!round_create(c, s->x->arena, s->r->log, &p->claim, method_label(s->x->method), &p->name, &e))
+    if (!round_create(c, s->x->arena, round_log(s->x->arena, s->r->log, &p->claim), &p->claim,
+                      method_label(s->x->method), &p->name, &e))
         note_error(s, &e);
     if (s->x->reserved)
         store_release(c->store, p->claim.pool, 1);

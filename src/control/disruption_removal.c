@@ -95,7 +95,7 @@ static struct replacement replacement_of(struct control *c, struct arena *a, con
     struct replacement ret = {0};
 
     if (m == METHOD_STATIC_DRIFT) {
-        ret.claim = round_claim_static(a, c->store, s, p->pool);
+        ret.claim = round_claim_static(a, c->store, s->syms, &s->pools[p->pool]);
     } else {
         ret.claim = round_claim_of(a, c->store, s, p, world_random(c->world));
         write_types(a, s, p, &ret);

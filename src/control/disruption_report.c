@@ -1,9 +1,9 @@
 /* What a pass has to say: events of nodes and pools, gauges, counters. */
 #include "base/bits.h"
 #include "control/disruption_int.h"
+#include "control/protection.h"
 #include "data/json.h"
 #include "disrupt/candidate.h"
-#include "model/duration.h"
 
 #define UNCONSOLIDATABLE_MS (15 * 60 * 1000ll)
 #define BUDGET_MS (60 * 1000ll)
@@ -62,52 +62,6 @@ static void say(struct disruptor *d, struct arena *a, const struct snapshot *s, 
 
 /* ---- pods that do not want to be disrupted (lifecycle 1.2) ---- */
 
-static void say_of_pod(struct control *c, const struct snapshot *s, const struct pod *p, const char *reason,
-                       str message, str more_key)
-{
-    str uid = UID_STR(p->uid), key[2] = {uid, more_key};
-
-    recorder_publish(c->recorder, &(struct event){
-                                      .object = {&api_pods, sym_str(s->syms, p->ns), p->name, uid, {0}},
-                                      .warning = str_starts(str_c(reason), STR("Invalid")),
-                                      .reason = reason,
-                                      .message = message,
-                                      .dedupe = key,
-                                      .n_dedupe = more_key.n ? 2 : 1,
-                                  });
-}
-
-/* The annotation is neither absent nor "true": it should be a duration, from the pod's start on. */
-static void say_of_protection(struct control *c, struct arena *a, const struct snapshot *s, const struct pod *p)
-{
-    str value = p->do_not_disrupt, why = {0};
-    struct sb until = {0};
-    struct err e;
-    int64_t ns = 0;
-
-    if (!duration_parse(value, &ns, &e))
-        why = arena_printf(a, "failed to parse \"" STR_FMT "\" as a duration: time: invalid duration \"" STR_FMT "\"",
-                           STR_ARG(value), STR_ARG(value));
-    else if (ns <= 0)
-        why = arena_printf(a, "duration \"" STR_FMT "\" must be positive", STR_ARG(value));
-    if (why.n) {
-        say_of_pod(c, s, p, "InvalidDoNotDisruptAnnotation",
-                   arena_printf(a, "Invalid karpenter.sh/do-not-disrupt annotation: " STR_FMT ", ignoring annotation",
-                                STR_ARG(why)),
-                   why);
-    } else if (p->started_ms != INT64_MIN && pod_is_protected(p, s->now_ms)) {
-        time_print_rfc3339(&until, pod_protected_until(p));
-        say_of_pod(c, s, p, "DoNotDisruptUntil",
-                   arena_printf(a, "The karpenter.sh/do-not-disrupt grace period will elapse at " STR_FMT,
-                                STR_ARG(sb_view(&until))),
-                   sb_view(&until));
-    } else if (p->started_ms != INT64_MIN) {
-        say_of_pod(c, s, p, "DoNotDisruptGracePeriodElapsed",
-                   STR("The karpenter.sh/do-not-disrupt grace period has elapsed, pod is now disruptable"), (str){0});
-    }
-    sb_fini(&until);
-}
-
 /* Whose pods are looked at: nothing else keeps the node from being a candidate. */
 static bool is_about_pods(const struct disruptor *d, const struct state_node *n)
 {
@@ -126,8 +80,7 @@ void protections_report(struct disruptor *d, struct arena *a, const struct snaps
 
             if (p->do_not_disrupt.n == 0 || !pod_is_active(p))
                 continue;
-            if (!str_is(p->do_not_disrupt, "true"))
-                say_of_protection(d->c, a, s, p);
+            protection_say(d->c->recorder, a, s->syms, p, s->now_ms);
             blocked = pod_is_protected(p, s->now_ms); /* no need to look any further */
         }
     }

@@ -89,10 +89,27 @@ static void collect(void *ctx, const struct metric *f, struct sb *out)
     }
 }
 
+/* A machine that could be priced, of a pool that is not there. */
+static void hear(void *ctx, const struct store_event *ev)
+{
+    struct object_metrics *m = ctx;
+    const struct syms *t = m->c->syms;
+    const struct nodeclaim *c = ev->is;
+    sym pool, ignored;
+
+    if (ev->kind != OBJ_NODECLAIM || !c || !store_synced(m->c->store) || !lset_value(t, c->labels, SYM(NP), &pool) ||
+        !lset_value(t, c->labels, SYM(ITYPE), &ignored) || !lset_value(t, c->labels, SYM(ZONE), &ignored) ||
+        !lset_value(t, c->labels, SYM(CT), &ignored))
+        return;
+    if (!store_pool(m->c->store, sym_str(t, pool)))
+        metric_inc(m->c->metrics->nodepools_cost_tracker_errors_total, 1, METRIC_VALS(sym_str(t, pool)));
+}
+
 void nodepool_metrics_register(struct object_metrics *m)
 {
     struct control_metrics *x = m->c->metrics;
 
     metrics_collector((struct metric *const[]){x->nodepools_limit, x->nodepools_usage, x->nodepools_cost_total}, 3,
                       collect, m);
+    store_subscribe(m->c->store, hear, m);
 }

@@ -112,7 +112,7 @@ static str owner_path(struct object_metrics *m, const struct pod *p)
     static const char *const kinds[] = {
         [OWNER_DAEMONSET] = "apps/v1 daemonsets",     [OWNER_NODE] = "v1 nodes",
         [OWNER_STATEFULSET] = "apps/v1 statefulsets", [OWNER_REPLICASET] = "apps/v1 replicasets",
-        [OWNER_RC] = "v1 replicationcontrollers",
+        [OWNER_RC] = "v1 replicationcontrollers",     [OWNER_JOB] = "batch/v1 jobs",
     };
     const struct syms *t = m->c->syms;
     str version, plural;

@@ -1,6 +1,7 @@
 /* What the controllers of Nodes share. */
 #pragma once
 
+#include "base/lru.h"
 #include "control/claim_int.h"
 #include "control/eviction.h"
 #include "control/nodes.h"
@@ -14,6 +15,7 @@
 struct nodes {
     struct control *c;
     struct evictions *evictions;
+    struct lru waiting; /* node.termination's own */
     struct queue *termination, *health; /* health: NULL unless the gate is open and the provider has policies */
 };
 

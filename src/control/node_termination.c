@@ -13,6 +13,7 @@ enum {
     DRAIN_MIN_MS = 5000, /* so that endpoints and load balancers have heard of it */
     INSTANCE_POLL_MS = 5000,
     NAMES_IN_EVENT = 5,
+    MAX_WAITING = 4096, /* nodes of which it is known what they wait for */
 };
 
 /* One pass over one Node. */
@@ -23,6 +24,7 @@ struct departure {
     struct log *log;
     struct draft node, claim;
     bool has_claim;
+    bool waits;          /* for pods to go */
     int64_t deadline_ms; /* NO_DEADLINE */
 };
 
@@ -220,6 +222,7 @@ static bool drain(struct departure *p, struct result *ret)
         evictions_add(p->s->evictions, d.evict[i].ns, d.evict[i].name, d.evict[i].uid);
     if (d.n_waiting == 0)
         return true;
+    p->waits = true;
     (void)node_failed_draining(c, p->r->name, arena_printf(a, "%u pods are waiting to be evicted", d.n_waiting));
     return stop(ret, result_after_ms(DRAIN_POLL_MS));
 }
@@ -326,6 +329,47 @@ static bool note_on_claim(struct departure *p, struct result *ret)
     return true;
 }
 
+/* ---- waiting ---- */
+
+/* What a pass has seen that ended because pods are waited for. The next one would come to the same end as long as Node and claim are what they were, so that only the pods have
+ * to be looked at. A node with a deadline, or one that nobody answers on, is looked at as a whole. */
+struct waiting {
+    uint64_t node, claim; /* resource versions */
+};
+
+static uint64_t version_of(const struct tree *obj)
+{
+    int64_t n = 0;
+
+    return str_to_i64(tree_str(tree_at(obj, "metadata", "resourceVersion", NULL)), &n) ? (uint64_t)n : 0;
+}
+
+static void note_wait(const struct departure *p)
+{
+    struct waiting *w = lru_get(&p->s->waiting, p->r->name);
+
+    if (!p->waits || p->deadline_ms != NO_DEADLINE || !p->has_claim || !obj_is_deleting(p->claim.before) ||
+        !cond_is_true(p->node.obj, "Ready"))
+        return;
+    if (!w)
+        w = lru_put(&p->s->waiting, p->r->name);
+    *w = (struct waiting){version_of(p->node.before), version_of(p->claim.before)};
+}
+
+static bool still_waits(struct departure *p, struct result *ret)
+{
+    struct store *s = p->c->store;
+    const struct waiting *w = lru_get(&p->s->waiting, p->r->name);
+    const struct node *n = w ? store_node(s, p->r->name) : NULL;
+    struct names claims = n ? store_claims_by_id(s, n->provider_id) : (struct names){0};
+
+    if (claims.n != 1 || w->node == 0 || w->node != store_version(s, OBJ_NODE, (str){0}, p->r->name) ||
+        w->claim != store_version(s, OBJ_NODECLAIM, (str){0}, claims.v[0]))
+        return false;
+    p->deadline_ms = NO_DEADLINE;
+    return !drain(p, ret);
+}
+
 static struct result finalize(struct departure *p)
 {
     static const step_fn before[] = {delete_claim, check_machine, read_deadline, taint};
@@ -345,6 +389,7 @@ static struct result finalize(struct departure *p)
         done = steps[i](p, &ret);
     if (!note_on_claim(p, &conflict))
         return conflict;
+    note_wait(p);
     return done ? release(p) : ret;
 }
 
@@ -353,8 +398,13 @@ static struct result terminate(struct reconcile *r)
     struct nodes *s = r->ctx;
     const struct kept *k = store_kept(s->c->store, OBJ_NODE, r->name);
     struct departure p = {.s = s, .c = s->c, .r = r, .log = r->log};
+    struct result ret;
 
-    if (!k || !k->managed || k->deleted_ms == INT64_MIN || !draft_open(&p.node, s->c, r->arena, OBJ_NODE, r->name) ||
+    if (!k || !k->managed || k->deleted_ms == INT64_MIN)
+        return RESULT_OK;
+    if (still_waits(&p, &ret))
+        return ret;
+    if (!draft_open(&p.node, s->c, r->arena, OBJ_NODE, r->name) ||
         !obj_has_finalizer(p.node.obj, TERMINATION_FINALIZER))
         return RESULT_OK;
     p.has_claim = node_claim_open(s->c, r->arena, p.node.obj, &p.claim);
@@ -367,6 +417,7 @@ void termination_register(struct nodes *s)
 {
     uint32_t n = workers_linear(100, 5000, s->c->options->cpu_milli);
 
+    s->waiting = (struct lru){.cap = MAX_WAITING, .size = sizeof(struct waiting)};
     s->termination =
         manager_add(s->c->manager,
                     &(struct controller_spec){.name = "node.termination",

@@ -102,5 +102,6 @@ void nodes_free(struct nodes *s)
     if (!s)
         return;
     evictions_free(s->evictions);
+    lru_fini(&s->waiting);
     free(s);
 }

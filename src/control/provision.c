@@ -8,6 +8,7 @@
 #include "control/buffers.h"
 #include "control/fan.h"
 #include "control/metrics.h"
+#include "control/uuid.h"
 #include "model/duration.h"
 #include "model/evict.h"
 
@@ -22,6 +23,11 @@ struct provisioner {
     struct batch batch;
     struct podbook *book;
     struct buffers *buffers; /* NULL: their gate is closed */
+    /* The latest round and the moment it was planned at: where nothing has changed and nothing was made, it is still the answer. */
+    struct arena *arena;
+    struct round *round;
+    uint64_t planned_at; /* of store_changes() */
+    uint64_t catalog_version;
     /* When rounds are to be repeated, in order; one for each window that has closed. */
     VEC(int64_t) retries;
     struct timer retry;
@@ -81,24 +87,36 @@ static void on_window(void *ctx)
     queue_add(p->queue, STR(""), STR(""));
 }
 
-/* Whoever still waits triggers again. */
-static void on_retry(void *ctx)
+/* The uid of any pod that waits, or Node that goes away; empty: none. */
+static str still_there(const struct provisioner *p, char room[UID_TEXT])
 {
-    struct provisioner *p = ctx;
     struct pod_list waiting = store_pods_waiting(p->c->store);
 
-    p->retries.n--;
-    memmove(p->retries.v, p->retries.v + 1, p->retries.n * sizeof(*p->retries.v));
     if (waiting.n)
-        batch_trigger(&p->batch, UID_STR(store_pods(p->c->store)[waiting.v[0]].uid));
+        return uid_text(store_pods(p->c->store)[waiting.v[0]].uid, room);
     struct names nodes = store_names(p->c->store, OBJ_NODE);
     for (uint32_t i = 0; i < nodes.n; i++) {
         const struct node *n = store_node(p->c->store, nodes.v[i]);
 
-        if (n && is_disrupted(n)) {
-            batch_trigger(&p->batch, n->uid);
-            break;
-        }
+        if (n && is_disrupted(n))
+            return n->uid;
+    }
+    return (str){0};
+}
+
+/* Whoever still waits triggers again. The round that comes of it is for all of them, whichever window they came in: it stands for the other repetitions too, or every window of the past
+ * would go on for as long as one pod waits. */
+static void on_retry(void *ctx)
+{
+    struct provisioner *p = ctx;
+    char room[UID_TEXT];
+    str id = still_there(p, room);
+
+    p->retries.n--;
+    memmove(p->retries.v, p->retries.v + 1, p->retries.n * sizeof(*p->retries.v));
+    if (id.n) {
+        p->retries.n = 0;
+        batch_trigger(&p->batch, id);
     }
     arm_retry(p);
 }
@@ -225,7 +243,7 @@ static void create_one(void *ctx, uint32_t i)
     struct err e;
     str name;
 
-    if (!round_create(l->p->c, l->r->arena, l->r->log, x, "provisioned", &name, &e)) {
+    if (!round_create(l->p->c, l->r->arena, round_log(l->r->arena, l->r->log, x), x, "provisioned", &name, &e)) {
         if (l->n_failed++ == 0)
             l->r->err = e;
         return;
@@ -235,7 +253,7 @@ static void create_one(void *ctx, uint32_t i)
 }
 
 /* Whether any NodePool can be planned with; those that cannot yet are named. */
-static bool have_pools(struct provisioner *p, struct reconcile *r)
+static bool have_pools(struct provisioner *p, struct log *log)
 {
     struct names pools = store_names(p->c->store, OBJ_NODEPOOL);
     uint32_t n = 0;
@@ -249,37 +267,79 @@ static bool have_pools(struct provisioner *p, struct reconcile *r)
         if (np && np->ready == COND_TRUE)
             n++;
         else
-            log_error(r->log, "ignoring nodepool, not ready", NULL, LOG_OBJ("NodePool", STR(""), pools.v[i]));
+            log_error(log, "ignoring nodepool, not ready", NULL, LOG_OBJ("NodePool", STR(""), pools.v[i]));
     }
     if (n == 0)
-        log_info(r->log, "no dynamic nodepools found");
+        log_info(log, "no dynamic nodepools found");
     return n != 0;
+}
+
+/* Planning is over before anybody can look: what is left of the queue are the pods without a place, under the number of the round, until the next one. */
+static void count_round(struct control *c, struct arena *a, const struct round *d, int64_t took_us)
+{
+    const struct control_metrics *m = c->metrics;
+    str by = STR("provisioner");
+
+    metric_observe(m->scheduler_scheduling_duration, (double)took_us / 1e6, METRIC_VALS(by), world_now_ms(c->world));
+    metric_drop_where(m->scheduler_queue_depth, /* at= */ 0, by);
+    metric_set(m->scheduler_queue_depth, d->n_refusals - d->n_ignored, METRIC_VALS(by, uuid_new(a, c->world)));
+}
+
+/* Whether planning again would give the same: most rounds are those of pods that wait for room, over and over. Time alone changes nothing but which pods
+ * of a node on its way out may move. */
+static bool is_known(const struct provisioner *p)
+{
+    const struct cloud *cloud = p->c->cloud;
+
+    return p->round && p->round->n_claims == 0 && p->round->n_moving == 0 && !p->buffers &&
+           p->planned_at == store_changes(p->c->store) && p->catalog_version == cloud->catalog(cloud->self)->version;
+}
+
+static void say_computing(struct log *log, uint32_t n_pending, uint32_t n_moving)
+{
+    log_debug(log, "computing scheduling decision for provisionable pod(s)", LOG_I64("pending-pods", n_pending),
+              LOG_I64("deleting-pods", n_moving));
+}
+
+/* NULL: there is nobody to plan for. */
+static struct round *plan_anew(struct provisioner *p, struct log *log)
+{
+    struct control *c = p->c;
+    AUTO(arena) struct arena *pass = arena_new(0);
+    struct snapshot *s =
+        store_snapshot(c->store, &c->options->settings, c->cloud->catalog(c->cloud->self), world_now_ms(c->world));
+
+    p->round = NULL;
+    p->planned_at = store_changes(c->store);
+    p->catalog_version = s->catalog->version;
+    if (s->n_pending + s->n_refused == 0)
+        return NULL;
+    arena_reset(p->arena);
+    say_computing(log, s->n_pending - s->n_moving, s->n_moving);
+    return have_pools(p, log) ? round_of(p->arena, c->store, s, plan_make(pass, s), world_random(c->world)) : NULL;
 }
 
 static struct round *plan_round(struct provisioner *p, struct reconcile *r)
 {
     struct control *c = p->c;
     int64_t began = world_mono_us(c->world), took;
-    AUTO(arena) struct arena *pass = arena_new(0);
-    struct snapshot *s =
-        store_snapshot(c->store, &c->options->settings, c->cloud->catalog(c->cloud->self), world_now_ms(c->world));
-    struct round *d;
 
-    if (s->n_pending + s->n_refused == 0)
+    if (is_known(p)) {
+        say_computing(r->log, p->round->n_pending, p->round->n_moving);
+        if (!have_pools(p, r->log))
+            return NULL;
+    } else {
+        p->round = plan_anew(p, r->log);
+    }
+    if (!p->round)
         return NULL;
-    log_debug(r->log, "computing scheduling decision for provisionable pod(s)",
-              LOG_I64("pending-pods", s->n_pending - s->n_moving), LOG_I64("deleting-pods", s->n_moving));
-    if (!have_pools(p, r))
-        return NULL;
-    d = round_of(r->arena, c->store, s, plan_make(pass, s), world_random(c->world));
     took = world_mono_us(c->world) - began;
-    metric_observe(c->metrics->scheduler_scheduling_duration, (double)took / 1e6, METRIC_VALS(STR("provisioner")),
-                   world_now_ms(c->world));
-    say_excluded(r, d);
-    say_refusals(p, r, d);
-    nominate(p, r, d);
-    say_found(r, d, took);
-    return d;
+    count_round(c, r->arena, p->round, took);
+    say_excluded(r, p->round);
+    say_refusals(p, r, p->round);
+    nominate(p, r, p->round);
+    say_found(r, p->round, took);
+    return p->round;
 }
 
 static struct result provision(struct reconcile *r)
@@ -317,6 +377,7 @@ struct provisioner *provision_register(struct control *c)
 
     p->c = c;
     p->book = podbook_new();
+    p->arena = arena_new(0);
     p->retry = (struct timer){.fn = on_retry, .ctx = p};
     batch_init(&p->batch, c->world, c->options->batch_idle_ms, c->options->batch_max_ms, on_window, p);
     p->queue = manager_add(
@@ -336,6 +397,7 @@ void provisioner_free(struct provisioner *p)
     timer_stop(p->c->world, &p->retry);
     batch_fini(&p->batch);
     podbook_free(p->book);
+    arena_free(p->arena);
     vec_fini(&p->retries);
     free(p);
 }

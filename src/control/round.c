@@ -81,12 +81,12 @@ struct round_claim round_claim_of(struct arena *a, const struct store *st, const
     return ret;
 }
 
-struct round_claim round_claim_static(struct arena *a, const struct store *st, const struct snapshot *s, uint32_t pool)
+struct round_claim round_claim_static(struct arena *a, const struct store *st, const struct syms *t,
+                                      const struct nodepool *p)
 {
-    const struct nodepool *p = &s->pools[pool];
     struct round_claim ret = {
         .pool = arena_strdup(a, p->name),
-        .body = claim_body_static(a, s->syms, p, pool_object(a, st, p->name)),
+        .body = claim_body_static(a, t, p, pool_object(a, st, p->name)),
         .requests = STR("null"),
         .healthy_pool = pool_is_healthy(st, p->name),
     };

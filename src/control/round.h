@@ -65,13 +65,16 @@ struct round_pod *round_pods(struct arena *a, const struct snapshot *s, const ui
 struct round_claim round_claim_of(struct arena *a, const struct store *st, const struct snapshot *s,
                                   const struct plan_claim *c, uint64_t random);
 /* Of a pool with replicas: its template as it is, for no pods. */
-struct round_claim round_claim_static(struct arena *a, const struct store *st, const struct snapshot *s, uint32_t pool);
+struct round_claim round_claim_static(struct arena *a, const struct store *st, const struct syms *t,
+                                      const struct nodepool *p);
 struct round_node round_node_of(struct arena *a, const struct store *st, const struct snapshot *s,
                                 const struct plan_node *n);
 
 /* ---- carried out ---- */
 
-/* Creates the NodeClaim, unless the pool is beyond its limits by now; counted by why: "provisioned". The name is in the arena. */
+/* Which names the pool. */
+struct log *round_log(struct arena *a, const struct log *l, const struct round_claim *x);
+/* Creates the NodeClaim, unless the pool is beyond its limits by now; counted by why: "provisioned". The name is in the arena, the log names the pool already. */
 bool round_create(struct control *c, struct arena *a, struct log *l, const struct round_claim *x, const char *reason,
                   str *ret_name, struct err *e);
 /* Pods are on their way to the machine. */

@@ -39,6 +39,11 @@ void round_say_refused(struct control *c, struct arena *a, const struct round_re
 
 /* ---- done ---- */
 
+struct log *round_log(struct arena *a, const struct log *l, const struct round_claim *x)
+{
+    return log_with(a, l, LOG_FIELDS(LOG_OBJ("NodePool", STR(""), x->pool)));
+}
+
 /* The pool as it is now: a round may have been planned before others took what its limits allow. */
 static bool within_limits(struct control *c, str pool, struct err *e)
 {
@@ -75,8 +80,8 @@ bool round_create(struct control *c, struct arena *a, struct log *l, const struc
     feed_answer(c->feed, OBJ_NODECLAIM, made);
     metric_inc(c->metrics->nodeclaims_created_total, 1,
                METRIC_VALS(str_c(reason), x->pool, x->min_values_relaxed ? STR("true") : STR("false")));
-    log_info(l, "created nodeclaim", LOG_OBJ("NodePool", STR(""), x->pool), LOG_OBJ("NodeClaim", STR(""), *ret_name),
-             LOG_JSON("requests", x->requests), LOG_STR("instance-types", x->types));
+    log_info(l, "created nodeclaim", LOG_OBJ("NodeClaim", STR(""), *ret_name), LOG_JSON("requests", x->requests),
+             LOG_STR("instance-types", x->types));
     return true;
 }
 

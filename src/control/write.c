@@ -143,9 +143,14 @@ bool write_retry(struct world *w, bool (*fn)(void *ctx, struct err *e), void *ct
 bool write_delete(struct control *c, struct arena *a, enum object_kind kind, str name, struct err *e)
 {
     struct api_ref ref = {.name = name};
+    struct tree *now = NULL;
 
     ref.kind = kind_of(c, a, kind, &ref.name);
-    return api_delete(c->api, a, &ref, NULL, e);
+    if (!api_delete(c->api, a, &ref, &(struct api_delete_options){.ret = &now}, e))
+        return false;
+    if (now && str_is(tree_str(tree_get(now, "kind")), ref.kind->kind))
+        feed_answer(c->feed, kind, now);
+    return true;
 }
 
 struct result write_failed(struct reconcile *r, const struct err *e)

@@ -41,7 +41,7 @@ struct cond_object draft_conds(const struct draft *d);
 /* The same again after 10, 50 and 250 ms, unless it is not there (lifecycle 0.3). Parks. */
 bool write_retry(struct world *w, bool (*fn)(void *ctx, struct err *e), void *ctx, struct err *e);
 
-/* DELETE without options. */
+/* DELETE without options. What is on its way out afterwards is so in the store, too. */
 bool write_delete(struct control *c, struct arena *a, enum object_kind kind, str name, struct err *e);
 
 /* The usual outcome of a failed write: 409 requeue, 404 done, else an error with r->err set. */

@@ -38,9 +38,12 @@ struct candidates {
     struct u64map pool_of_sym, type_of_sym;
     struct candidate *all; /* [snapshot.n_nodes] */
     uint64_t *movable;     /* bit set over snapshot.pods: on a node, and would move if it went (lifecycle 1.3) */
+    bool borrowed;         /* but for `all` everything is somebody else's, and read only */
 };
 
 void candidates_init(struct candidates *c, struct arena *a, const struct snapshot *s);
+/* The same as `from`, which outlives it, for a run that may change what is said of single nodes. */
+void candidates_borrow(struct candidates *c, struct arena *a, const struct candidates *from);
 void candidates_fini(struct candidates *c);
 /* The same of one node, after its pods have changed. */
 void candidate_refresh(struct candidates *c, uint32_t node);

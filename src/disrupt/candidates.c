@@ -182,6 +182,14 @@ void candidates_init(struct candidates *c, struct arena *a, const struct snapsho
         sum_up(c, &c->all[i]);
 }
 
+void candidates_borrow(struct candidates *c, struct arena *a, const struct candidates *from)
+{
+    *c = *from;
+    c->a = a;
+    c->all = arena_dup_array(a, struct candidate, from->all, from->s->n_nodes);
+    c->borrowed = true;
+}
+
 void candidate_refresh(struct candidates *c, uint32_t node)
 {
     const struct state_node *n = &c->s->nodes[node];
@@ -196,6 +204,8 @@ void candidate_refresh(struct candidates *c, uint32_t node)
 
 void candidates_fini(struct candidates *c)
 {
+    if (c->borrowed)
+        return;
     pdb_index_free(c->pdbs);
     u64map_fini(&c->pool_of_sym);
     u64map_fini(&c->type_of_sym);

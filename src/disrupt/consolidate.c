@@ -246,6 +246,8 @@ void search_single(struct run *r)
             r->found[v[i]->node] = BLOCK_BALANCE;
             continue;
         }
+        if (is_held(r, v[i]) && !report_is_heard(r, v[i]))
+            continue; /* a no that nobody hears */
         struct decision d = consolidate_one(r, v[i], 1);
         if (d.why == BLOCK_NONE) {
             add_command(r, METHOD_SINGLE, &v[i], 1, &d);

@@ -12,7 +12,10 @@ void run_begin(struct run *r)
 {
     const struct snapshot *s = r->s;
 
-    candidates_init(&r->c, r->a, s);
+    if (r->known)
+        candidates_borrow(&r->c, r->a, r->known);
+    else
+        candidates_init(&r->c, r->a, s);
     for (uint32_t i = 0; i < s->n_nodes; i++)
         if (is_busy(r, i))
             r->c.all[i].obstacle = BLOCK_DELETING; /* as good as */
@@ -42,12 +45,37 @@ static void remove_busy(struct run *r)
     vec_fini(&nodes);
 }
 
-void run_compile(struct run *r)
+static void compile(struct run *r)
 {
     r->w = whatif_new(r->s, r->c.movable);
     if (r->o->compat)
         whatif_set_compat(r->w);
+}
+
+void run_compile(struct run *r)
+{
+    compile(r);
     remove_busy(r);
+}
+
+void run_compile_and_prove(struct run *r, struct candidate *const *v, uint32_t n)
+{
+    compile(r);
+    whatif_gauge(r->w);
+    r->held = arena_new_array(r->a, uint64_t, BITS_WORDS(r->s->n_nodes));
+    for (uint32_t i = 0; i < n; i++) {
+        const struct whatif_price price = {v[i]->price, v[i]->spot, r->o->compat ? 1 : claims_allowed(r)};
+        struct whatif_hold hold;
+
+        if (whatif_hold(r->w, v[i]->node, &price, &hold))
+            bit_set(r->held, v[i]->node);
+    }
+    remove_busy(r);
+}
+
+bool is_held(const struct run *r, const struct candidate *c)
+{
+    return r->held && bit_test(r->held, c->node);
 }
 
 void run_end(struct run *r)

@@ -17,7 +17,8 @@ struct run {
     struct arena *a; /* of the result */
     const struct snapshot *s;
     const struct disrupt_options *o;
-    const uint64_t *busy; /* bit set over nodes that a command under way has; NULL: none */
+    const uint64_t *busy;           /* bit set over nodes that a command under way has; NULL: none */
+    const struct candidates *known; /* what is known of the nodes already; NULL: nothing */
     struct candidates c;
     struct balance balance;
     struct whatif *w;
@@ -29,6 +30,8 @@ struct run {
     move_list moves;                     /* of the command in the making */
     struct report *report;               /* NULL: nobody listens */
     bool live;                           /* a controller waits for the answer */
+    uint64_t
+        *held; /* bit set over nodes: removing it alone is known not to be worth it; NULL: nobody tried to prove it */
     VEC(struct disrupt_command) commands;
 };
 
@@ -46,9 +49,11 @@ struct decision {
 
 /* --- disrupt.c --------------------------------------------------------------------------------------------------------- */
 
-/* Finds out what is known of every node, but compiles nothing. `a`, `s`, `o` and `busy` are set. */
+/* Finds out what is known of every node, but compiles nothing. `a`, `s`, `o`, `busy` and `known` are set. */
 void run_begin(struct run *r);
 void run_compile(struct run *r); /* before the first question */
+/* Instead, where most candidates are expected to stay: finds out for which that can be proved without a question. */
+void run_compile_and_prove(struct run *r, struct candidate *const *v, uint32_t n);
 void run_end(struct run *r);
 
 /* The budgets as they are for this method, less what commands have taken already. */
@@ -58,6 +63,8 @@ bool budget_allows(const struct run *r, const struct candidate *c);
 void budget_take(struct run *r, const struct candidate *c);
 /* Removing one node whatever it costs; the question is left open. */
 struct decision drift_away(struct run *r, const struct candidate *c);
+/* It is known without a question that the node stays, if it goes alone; commands of this pass change nothing about that. */
+bool is_held(const struct run *r, const struct candidate *c);
 /* Keeps the open question, whose moves belong to the next command. */
 void keep_question(struct run *r);
 /* A command without replacements, after its questions. */

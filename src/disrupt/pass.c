@@ -108,7 +108,10 @@ static void search(struct run *r, const struct pass_options *o, struct candidate
     uint32_t askable = count_askable(r, o, v, out->n_candidates);
     if (askable == 0)
         return;
-    run_compile(r);
+    if (o->method == METHOD_SINGLE || (o->method == METHOD_MULTI && !o->compat))
+        run_compile_and_prove(r, v, out->n_candidates);
+    else
+        run_compile(r);
     if (o->compat)
         search_as_karpenter(r, o->method, askable, out);
     else
@@ -127,12 +130,25 @@ static bool is_constrained(const struct run *r, const struct pass_options *o, st
     return any;
 }
 
+struct candidates *pass_candidates_new(struct arena *a, const struct snapshot *s)
+{
+    struct candidates *c = arena_new_one(a, struct candidates);
+
+    candidates_init(c, a, s);
+    return c;
+}
+
+void pass_candidates_free(struct candidates *c)
+{
+    candidates_fini(c);
+}
+
 struct pass *disrupt_pass(struct arena *a, const struct snapshot *s, const struct pass_options *o)
 {
     struct pass *out = arena_new_one(a, struct pass);
     const struct disrupt_options options = {.methods = 1u << o->method, .compat = o->compat};
     struct report report = {.told = o->told};
-    struct run r = {.a = a, .s = s, .o = &options, .busy = o->busy, .report = &report, .live = true};
+    struct run r = {.a = a, .s = s, .o = &options, .busy = o->busy, .known = o->known, .report = &report, .live = true};
 
     run_begin(&r);
     report_candidates(&r, o->method);

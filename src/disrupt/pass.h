@@ -7,12 +7,19 @@
 
 #include "disrupt/disrupt.h"
 
+struct candidates;  /* candidate.h */
 struct pool_budget; /* candidate.h */
+
+/* What does not depend on the method, for passes of several methods over one snapshot: most of the work where nothing is found. It takes part in passes over that snapshot only,
+ * and only as long as nothing has changed. */
+struct candidates *pass_candidates_new(struct arena *a, const struct snapshot *s);
+void pass_candidates_free(struct candidates *c); /* its arena keeps the rest */
 
 /* What the controller knows and a snapshot does not say. */
 struct pass_options {
     enum disrupt_method method;
-    bool compat; /* Karpenter's own search and at most one command of a method, where it makes one */
+    const struct candidates *known; /* of this snapshot; NULL: found out for this pass alone */
+    bool compat;                    /* Karpenter's own search and at most one command of a method, where it makes one */
     const uint64_t
         *busy; /* bit set over snapshot.nodes: a command under way has them; no candidates, nothing is said of them */
     /* Static drift: how many replacements a pool may have now, by its limits and what is on its way. [snapshot.n_pools]; NULL for every other method. */

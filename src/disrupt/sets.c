@@ -194,7 +194,7 @@ void sweep(struct run *r, uint32_t max_claims, bool all_first)
             continue;
         struct decision d = {.why = BLOCK_PODS};
         double least;
-        bool asked = chunk.n > 1 || !is_hopeless(r, &chunk, /* replace= */ false, &least);
+        bool asked = chunk.n > 1 || (!is_held(r, chunk.v[0]) && !is_hopeless(r, &chunk, /* replace= */ false, &least));
         if (asked)
             d = consolidate(r, chunk.v, chunk.n, chunk.n > 1 ? max_claims : 0, /* tell= */ false);
         if (d.why == BLOCK_NONE) {
@@ -289,8 +289,8 @@ void merge_many(struct run *r)
 /* The same of one candidate, which is reported. */
 static bool can_replace(struct run *r, candidate_list *one, struct decision *d)
 {
-    double least;
-    bool hopeless = is_hopeless(r, one, /* replace= */ true, &least);
+    double least = 0;
+    bool hopeless = (!r->report && is_held(r, one->v[0])) || is_hopeless(r, one, /* replace= */ true, &least);
 
     if (hopeless && (isfinite(least) || !r->report)) {
         *d = (struct decision){.why = BLOCK_NOT_CHEAPER, .price = one->v[0]->price, .least = least};

@@ -15,7 +15,8 @@ static bool remove_cheap(struct run *r, struct candidate *c)
         keep_question(r);
         return true;
     }
-    report_decision(r, c, &(struct decision){.why = BLOCK_PODS, .n_pods = out.n_pods});
+    if (out.n_pods) /* else a capacity buffer has a use for it, and says so by itself */
+        report_decision(r, c, &(struct decision){.why = BLOCK_PODS, .n_pods = out.n_pods});
     whatif_undo(r->w);
     r->found[c->node] = BLOCK_PODS;
     return false;

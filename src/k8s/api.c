@@ -91,6 +91,7 @@ bool api_headers(struct api *c, struct arena *a, str type, bool stale, struct ht
     q->headers = h;
     q->n_headers = n;
     q->trust = kube_config_trust(c->config);
+    q->shared = true;
     return true;
 }
 
@@ -330,7 +331,7 @@ bool api_delete(struct api *c, struct arena *a, const struct api_ref *r, const s
         tree_set_i64(a, body, "gracePeriodSeconds", o->grace_s);
     if (o)
         put_uid(a, body, o->uid);
-    return call(c, a, &k, NULL, &status, e);
+    return call(c, a, &k, o ? o->ret : NULL, &status, e);
 }
 
 bool api_evict(struct api *c, struct arena *a, str ns, str name, str uid, int *ret_code, struct err *e)

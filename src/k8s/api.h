@@ -74,7 +74,8 @@ bool api_patch(struct api *c, struct arena *a, const struct api_ref *r, const ch
 struct api_delete_options {
     bool has_grace;
     int64_t grace_s;
-    str uid; /* precondition; empty: none */
+    str uid;           /* precondition; empty: none */
+    struct tree **ret; /* the answer: the object as it is now, or a Status when it is gone; NULL: nobody wants it */
 };
 
 bool api_delete(struct api *c, struct arena *a, const struct api_ref *r, const struct api_delete_options *o,

@@ -50,6 +50,25 @@ static bool dec_pool_reqs(struct decoder *d, const struct tree *spec, str name, 
     return true;
 }
 
+/* Before v1 the field lived under disruption. It holds for new claims (control/claim_body.c) when the template has the default, which the API server fills in; the template is what it is,
+ * and so is its hash, which Karpenter would compute without ever seeing the old field. */
+static bool note_old_expiry(struct decoder *d, const struct tree *disruption, str name, int64_t modern_ns,
+                            struct err *e)
+{
+    int64_t ns;
+
+    if (!tree_get(disruption, "expireAfter"))
+        return true;
+    if (modern_ns == DEFAULT_EXPIRY_NS)
+        objects_note(d->o, "NodePool " STR_FMT ": disruption.expireAfter is read as template.spec.expireAfter",
+                     STR_ARG(name));
+    else
+        objects_note(d->o,
+                     "NodePool " STR_FMT ": disruption.expireAfter is left out in favour of template.spec.expireAfter",
+                     STR_ARG(name));
+    return dec_duration(d, disruption, "expireAfter", /* never= */ true, &ns, e);
+}
+
 static bool dec_template(struct decoder *d, const struct tree *pool, str name, struct claim_template *t, struct err *e)
 {
     const struct tree *tmpl, *meta, *labels, *annotations, *spec;
@@ -81,19 +100,7 @@ static bool dec_template(struct decoder *d, const struct tree *pool, str name, s
         !dec_duration(d, spec, "expireAfter", /* never= */ true, &t->expire_after_ns, e))
         return false;
 
-    /* Before v1 the field lived under disruption. */
-    const struct tree *disruption = tree_get(pool, "disruption");
-    if (!tree_get(disruption, "expireAfter"))
-        return true;
-    if (tree_get(spec, "expireAfter")) {
-        objects_note(d->o,
-                     "NodePool " STR_FMT ": disruption.expireAfter is left out in favour of template.spec.expireAfter",
-                     STR_ARG(name));
-        return true;
-    }
-    objects_note(d->o, "NodePool " STR_FMT ": disruption.expireAfter is read as template.spec.expireAfter",
-                 STR_ARG(name));
-    return dec_duration(d, disruption, "expireAfter", /* never= */ true, &t->expire_after_ns, e);
+    return note_old_expiry(d, tree_get(pool, "disruption"), name, t->expire_after_ns, e);
 }
 
 static bool dec_reasons(struct decoder *d, const struct tree *t, struct budget *ret, struct err *e)

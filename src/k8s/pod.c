@@ -9,7 +9,7 @@ static const struct {
 } owner_kinds[] = {
     {"apps/v1", "DaemonSet", OWNER_DAEMONSET},     {"v1", "Node", OWNER_NODE},
     {"apps/v1", "StatefulSet", OWNER_STATEFULSET}, {"apps/v1", "ReplicaSet", OWNER_REPLICASET},
-    {"v1", "ReplicationController", OWNER_RC},
+    {"v1", "ReplicationController", OWNER_RC},     {"batch/v1", "Job", OWNER_JOB},
 };
 
 static enum owner_kind owner_kind_of(str api_version, str kind)

@@ -206,7 +206,7 @@ struct pdb_list pdb_refusing(struct pdb_index *x, const struct pod *p, enum pdb_
 {
     const struct pdb_list none = {0};
 
-    if (!pod_is_evictable(p, x->s->syms, x->s->now_ms))
+    if (x->s->n_pdbs == 0 || !pod_is_evictable(p, x->s->syms, x->s->now_ms))
         return none;
     struct pdb_list l = covering(x, p);
     if (l.n != 1)

@@ -75,7 +75,16 @@ struct podspec {
 };
 
 enum pod_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN };
-enum owner_kind { OWNER_NONE, OWNER_DAEMONSET, OWNER_NODE, OWNER_STATEFULSET, OWNER_REPLICASET, OWNER_RC, OWNER_OTHER };
+enum owner_kind {
+    OWNER_NONE,
+    OWNER_DAEMONSET,
+    OWNER_NODE,
+    OWNER_STATEFULSET,
+    OWNER_REPLICASET,
+    OWNER_RC,
+    OWNER_JOB,
+    OWNER_OTHER
+};
 
 /* A moment to the second, as the API server writes them; 0: unknown. */
 typedef struct {

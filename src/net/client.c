@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 
 #include "base/arena.h"
+#include "net/answer.h"
 #include "net/loop_int.h"
 
 #define CONNECT_TIMEOUT_MS 30000L
@@ -20,17 +21,15 @@
 #define KEPT_CONNECTIONS 256L
 
 struct wire {
+    const struct wire_ops *ops;
     struct client *cl;
     struct http_call *call; /* NULL: nobody waits for it any more */
     CURL *easy;
     struct curl_slist *headers, *connect_to;
     char *body; /* the request's */
     size_t body_n, body_sent;
-    struct sb head;        /* the answer's: names and values */
-    VEC(size_t) head_ends; /* where each of them ends in it */
-    size_t head_bytes;
-    int status;
-    bool head_done, too_long, paused;
+    struct answer head;
+    bool too_long, paused;
     bool added; /* libcurl has it */
     bool dying; /* in the list of the same name */
     char why[CURL_ERROR_SIZE];
@@ -51,33 +50,9 @@ static bool head_line(struct wire *w, str line)
 {
     str name, value;
 
-    w->head_bytes += line.n;
-    if (w->head_bytes > HTTP_MAX_HEAD)
-        return false;
     if (!str_cut(str_trim(line), ':', &name, &value))
-        return true;
-    sb_str(&w->head, name);
-    vec_push(&w->head_ends, w->head.n);
-    sb_str(&w->head, str_trim(value));
-    vec_push(&w->head_ends, w->head.n);
-    return true;
-}
-
-static void head_complete(struct wire *w)
-{
-    VEC(struct http_header) list = {0};
-    size_t at = 0;
-
-    for (uint32_t i = 0; i + 1 < w->head_ends.n; i += 2) {
-        size_t name_end = w->head_ends.v[i], value_end = w->head_ends.v[i + 1];
-
-        vec_push(&list,
-                 (struct http_header){{w->head.p + at, name_end - at}, {w->head.p + name_end, value_end - name_end}});
-        at = value_end;
-    }
-    w->head_done = true;
-    http_call_head(w->call, w->status, list.v, list.n);
-    vec_fini(&list);
+        value = (str){0};
+    return answer_add(&w->head, name, str_trim(value));
 }
 
 /* NOLINTBEGIN(readability-non-const-parameter): the types of these two are libcurl's */
@@ -89,25 +64,22 @@ static size_t on_header(char *p, size_t size, size_t n, void *ctx)
 
     if (!w->call)
         return 0;
-    if (w->head_done) /* trailers */
+    if (w->head.done) /* trailers */
         return line.n;
     if (str_starts(line, STR("HTTP/"))) { /* an interim answer may have come before */
-        sb_reset(&w->head);
-        w->head_ends.n = 0;
         long status = 0;
+
         (void)curl_easy_getinfo(w->easy, CURLINFO_RESPONSE_CODE, &status);
-        w->status = (int)status;
+        answer_begin(&w->head, (int)status);
         return line.n;
     }
-    if (!head_line(w, line)) {
-        w->too_long = true;
-        return 0;
+    if (str_trim(line).n) {
+        w->too_long = !head_line(w, line);
+        return w->too_long ? 0 : line.n;
     }
-    if (str_trim(line).n == 0 && w->status >= 200) {
-        head_complete(w);
-        return w->call ? line.n : 0;
-    }
-    return line.n;
+    if (w->head.status >= 200)
+        answer_complete(&w->head, w->call);
+    return w->call ? line.n : 0;
 }
 
 static size_t on_write(char *p, size_t size, size_t n, void *ctx)
@@ -201,8 +173,7 @@ static void wire_free(struct wire *w)
     curl_slist_free_all(w->headers);
     curl_slist_free_all(w->connect_to);
     free(w->body);
-    sb_fini(&w->head);
-    vec_fini(&w->head_ends);
+    answer_fini(&w->head);
     free(w);
 }
 
@@ -229,10 +200,10 @@ static void wire_done(struct wire *w, CURLcode code)
     if (w->dying)
         return; /* its turn comes */
     if (w->too_long)
-        (void)err_set(&e, ERR_INVALID, "the answer's head is longer than %u bytes", HTTP_MAX_HEAD);
+        (void)answer_too_long(&e);
     else if (code != CURLE_OK)
         (void)err_set(&e, kind_of(code), "%s", w->why[0] ? w->why : curl_easy_strerror(code));
-    else if (!w->head_done)
+    else if (!w->head.done)
         (void)err_set(&e, ERR_IO, "the server closed the connection without an answer");
     wire_free(w);
     c->wire = NULL;
@@ -449,11 +420,14 @@ static void set_basics(struct wire *w)
 
 /* ---- the world's operations ---- */
 
+static const struct wire_ops client_wire;
+
 bool client_start(struct http_call *c, const struct http_request *r, struct err *e)
 {
     struct client *cl = loop_of(c->w)->client;
     struct wire *w = xcalloc(1, sizeof(*w));
 
+    w->ops = &client_wire;
     w->cl = cl;
     w->call = c;
     w->easy = curl_easy_init();
@@ -474,7 +448,7 @@ bool client_start(struct http_call *c, const struct http_request *r, struct err 
     return true;
 }
 
-void client_cut(struct http_call *c)
+static void client_cut(struct http_call *c)
 {
     struct wire *w = c->wire;
 
@@ -486,7 +460,7 @@ void client_cut(struct http_call *c)
     world_soon(c->w, &w->cl->work);
 }
 
-void client_pause(struct http_call *c, bool on)
+static void client_pause(struct http_call *c, bool on)
 {
     struct wire *w = c->wire;
 
@@ -496,6 +470,8 @@ void client_pause(struct http_call *c, bool on)
     vec_push(&w->cl->waking, w);
     world_soon(c->w, &w->cl->work);
 }
+
+static const struct wire_ops client_wire = {.cut = client_cut, .pause = client_pause};
 
 struct client *client_new(struct loop *l)
 {

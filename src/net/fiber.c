@@ -86,6 +86,11 @@ struct fiber *fiber_self(void)
     return home.current;
 }
 
+const char *fiber_name(void)
+{
+    return home.current ? home.current->name : "";
+}
+
 /* The sanitizers have to know on which stack we are. */
 static void leaving(UNUSED void **fake, UNUSED const void *bottom, UNUSED size_t size, UNUSED void *twin)
 {

@@ -15,6 +15,7 @@ struct fiber;
 /* Starts when control returns to the loop. */
 void fiber_go(struct world *w, const char *name, void (*fn)(void *arg), void *arg);
 struct fiber *fiber_self(void); /* NULL outside of fibers */
+const char *fiber_name(void);   /* of the running one; "" outside of fibers */
 
 /* Parks the running fiber until fiber_wake(). A wake that comes first is remembered: the next park returns at once. So is one
  * that comes while the fiber sleeps or waits for a call. In a dead world a park only lets the others have a turn. */

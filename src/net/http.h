@@ -44,6 +44,7 @@ struct http_request {
     int64_t idle_timeout_us;        /* without a byte from the server; 0: none */
     size_t max_body;                /* http_fetch(): a longer answer is an error; 0: HTTP_MAX_BODY */
     const struct http_trust *trust; /* NULL: the system's authorities */
+    bool shared;                    /* many calls go there: if the server speaks HTTP/2, on one connection */
 };
 
 /* on_head once, on_data any number of times, on_end once and last; each may be NULL. e is NULL when the answer is complete.
@@ -114,7 +115,7 @@ void reply_data(struct exchange *x, str bytes); /* copied */
 /* Handed over without a copy: done(arg) is called when the bytes are no longer needed, which may be at once. */
 void reply_piece(struct exchange *x, str bytes, void (*done)(void *arg), void *arg);
 void reply_end(struct exchange *x);
-void reply_abort(struct exchange *x); /* breaks the connection: the peer sees an error, not an end */
+void reply_abort(struct exchange *x);     /* breaks the connection: the peer sees an error, not an end */
 int reply_code(const struct exchange *x); /* 0: not begun */
 size_t reply_queued(
     const struct exchange *x); /* bytes that the peer has not taken yet: for servers that bound slow readers */

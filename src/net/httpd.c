@@ -21,7 +21,8 @@ static bool was_full_and_has_room(struct httpd *d)
 {
     bool was_full = d->full;
 
-    d->full = MHD_get_daemon_info(d->mhd, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections >= d->max_connections;
+    d->full =
+        d->api->get_daemon_info(d->mhd, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections >= d->max_connections;
     return was_full && !d->full;
 }
 
@@ -31,11 +32,11 @@ static void run(struct httpd *d)
 
     d->inside = true;
     d->again = false;
-    (void)MHD_run(d->mhd);
+    (void)d->api->run(d->mhd);
     d->inside = false;
     if (was_full_and_has_room(d) || d->again)
         world_soon(&d->l->w, &d->timer);
-    else if (MHD_get_timeout(d->mhd, &ms) == MHD_YES)
+    else if (d->api->get_timeout(d->mhd, &ms) == MHD_YES)
         world_inner_timer(&d->l->w, &d->timer, (int64_t)MIN(ms, 3600000u) * 1000);
     else
         timer_stop(&d->l->w, &d->timer);
@@ -112,11 +113,11 @@ static struct MHD_Daemon *daemon_start(struct httpd *d, const struct httpd_optio
         {MHD_OPTION_END, 0, NULL},
     };
 
-    return MHD_start_daemon(flags, 0, NULL, NULL, exchange_goes_on, d, MHD_OPTION_LISTEN_SOCKET, fd,
-                            MHD_OPTION_NOTIFY_COMPLETED, exchange_is_over, d, MHD_OPTION_URI_LOG_CALLBACK,
-                            exchange_begins, d, MHD_OPTION_CONNECTION_LIMIT, d->max_connections,
-                            MHD_OPTION_CONNECTION_TIMEOUT, d->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                            d->max_head + BUFFERS, MHD_OPTION_ARRAY, o->cert_pem ? tls : &tls[2], MHD_OPTION_END);
+    return d->api->start_daemon(flags, 0, NULL, NULL, exchange_goes_on, d, MHD_OPTION_LISTEN_SOCKET, fd,
+                                MHD_OPTION_NOTIFY_COMPLETED, exchange_is_over, d, MHD_OPTION_URI_LOG_CALLBACK,
+                                exchange_begins, d, MHD_OPTION_CONNECTION_LIMIT, d->max_connections,
+                                MHD_OPTION_CONNECTION_TIMEOUT, d->idle_s, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                                d->max_head + BUFFERS, MHD_OPTION_ARRAY, o->cert_pem ? tls : &tls[2], MHD_OPTION_END);
 }
 
 struct httpd *httpd_listen(struct world *w, const struct httpd_options *o, http_serve_fn serve, void *server,
@@ -126,12 +127,14 @@ struct httpd *httpd_listen(struct world *w, const struct httpd_options *o, http_
     uint16_t port;
 
     assert(!o->cert_pem == !o->key_pem && o->max_head <= HTTP_MAX_HEAD && !w->dead);
-    int fd = listen_on(o->address ? o->address : "127.0.0.1", o->port, &port, e);
+    const struct mhd *api = mhd_get(/* with_tls= */ o->cert_pem, e);
+    int fd = api ? listen_on(o->address ? o->address : "127.0.0.1", o->port, &port, e) : -1;
     if (fd < 0)
         return NULL;
     struct httpd *d = xcalloc(1, sizeof(*d));
 
     d->l = loop_of(w);
+    d->api = api;
     d->port = port;
     d->serve = serve;
     d->server = server;
@@ -149,7 +152,7 @@ struct httpd *httpd_listen(struct world *w, const struct httpd_options *o, http_
                       o->cert_pem ? "unusable certificate or key" : "libmicrohttpd refused to start");
         return NULL;
     }
-    d->epoll = MHD_get_daemon_info(d->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    d->epoll = d->api->get_daemon_info(d->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
     loop_fd(w, d->epoll, EPOLLIN, on_ready, d);
     vec_push(&d->l->servers, d);
     return d;
@@ -201,9 +204,9 @@ void httpd_close(struct httpd *d)
         if (h->suspended)
             exchange_resume(h);
     }
-    (void)MHD_run(d->mhd);
+    (void)d->api->run(d->mhd);
     stop_events(d);
-    MHD_stop_daemon(d->mhd); /* ends every exchange */
+    d->api->stop_daemon(d->mhd); /* ends every exchange */
     d->closed = true;
     if (!d->open)
         httpd_destroy(d);

@@ -69,7 +69,7 @@ static bool is_broken(const struct hx *h)
 void exchange_resume(struct hx *h)
 {
     h->suspended = false;
-    MHD_resume_connection(h->conn);
+    h->d->api->resume_connection(h->conn);
     h->d->again = true; /* it does not wake up by itself in a loop that is not its own */
     if (!h->d->inside)
         world_soon(&h->d->l->w, &h->d->timer);
@@ -105,7 +105,7 @@ static void on_peer(void *ctx, int fd, uint32_t events)
 
 static void suspend(struct hx *h)
 {
-    MHD_suspend_connection(h->conn);
+    h->d->api->suspend_connection(h->conn);
     h->suspended = true;
     if (h->watched)
         return;
@@ -176,13 +176,13 @@ static enum MHD_Result copy_header(void *cls, enum MHD_ValueKind kind, const cha
 static enum MHD_Result answer_plainly(struct hx *h, unsigned status, const char *text)
 {
     struct MHD_Response *r =
-        MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
+        h->d->api->create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
 
     if (!r)
         return MHD_NO;
-    (void)MHD_add_response_header(r, "Content-Type", "text/plain");
-    enum MHD_Result ok = MHD_queue_response(h->conn, status, r);
-    MHD_destroy_response(r);
+    (void)h->d->api->add_response_header(r, "Content-Type", "text/plain");
+    enum MHD_Result ok = h->d->api->queue_response(h->conn, status, r);
+    h->d->api->destroy_response(r);
     h->s.ended = h->answered = true;
     return ok;
 }
@@ -202,17 +202,17 @@ static enum MHD_Result take_head(struct hx *h, const char *method)
 {
     struct exchange *x = &h->s.x;
     struct head_copy c = {.bytes = x->path.n + x->query.n};
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(h->conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *info = h->d->api->get_connection_info(h->conn, MHD_CONNECTION_INFO_CONNECTION_FD);
 
     h->has_head = true;
     h->fd = info->connect_fd;
     x->method = method;
-    (void)MHD_get_connection_values_n(h->conn, MHD_HEADER_KIND, copy_header, &c);
+    (void)h->d->api->get_connection_values_n(h->conn, MHD_HEADER_KIND, copy_header, &c);
     if (c.bytes > h->d->max_head)
         return answer_plainly(h, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, "the head is too large\n");
     c.list = arena_new_array(h->arena, struct http_header, c.n);
     c.n = 0;
-    (void)MHD_get_connection_values_n(h->conn, MHD_HEADER_KIND, copy_header, &c);
+    (void)h->d->api->get_connection_values_n(h->conn, MHD_HEADER_KIND, copy_header, &c);
     x->headers = c.list;
     x->n_headers = c.n;
 
@@ -254,7 +254,7 @@ static void add_headers(const struct hx *h, struct MHD_Response *r)
         sb_str(&value, h->s.headers[i].value);
         if (strcasecmp(sb_cstr(&name), "Content-Length") == 0 || strcasecmp(sb_cstr(&name), "Transfer-Encoding") == 0)
             continue; /* ours to say */
-        (void)MHD_add_response_header(r, sb_cstr(&name), sb_cstr(&value));
+        (void)h->d->api->add_response_header(r, sb_cstr(&name), sb_cstr(&value));
     }
     sb_fini(&name);
     sb_fini(&value);
@@ -293,8 +293,8 @@ static struct MHD_Response *whole_response(struct hx *h)
     str all = n ? p->list.v[p->from].bytes : STR("");
 
     if (n > 1)
-        return MHD_create_response_from_callback(p->bytes, CHUNK, read_pieces, h, NULL);
-    return MHD_create_response_from_buffer(all.n, (void *)(uintptr_t)all.p, MHD_RESPMEM_PERSISTENT);
+        return h->d->api->create_response_from_callback(p->bytes, CHUNK, read_pieces, h, NULL);
+    return h->d->api->create_response_from_buffer(all.n, (void *)(uintptr_t)all.p, MHD_RESPMEM_PERSISTENT);
 }
 
 static enum MHD_Result answer(struct hx *h)
@@ -305,18 +305,18 @@ static enum MHD_Result answer(struct hx *h)
         suspend(h);
         return MHD_YES;
     }
-    struct MHD_Response *r = h->s.ended
-                                 ? whole_response(h)
-                                 : MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, CHUNK, read_pieces, h, NULL);
+    struct MHD_Response *r =
+        h->s.ended ? whole_response(h)
+                   : h->d->api->create_response_from_callback(MHD_SIZE_UNKNOWN, CHUNK, read_pieces, h, NULL);
 
     if (!r)
         return MHD_NO;
     add_headers(h, r);
     h->untimed = !h->s.ended || h->s.out.bytes > LARGE_REPLY;
     if (h->untimed)
-        (void)MHD_set_connection_option(h->conn, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
-    enum MHD_Result ok = MHD_queue_response(h->conn, (unsigned)h->s.status, r);
-    MHD_destroy_response(r);
+        (void)h->d->api->set_connection_option(h->conn, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
+    enum MHD_Result ok = h->d->api->queue_response(h->conn, (unsigned)h->s.status, r);
+    h->d->api->destroy_response(r);
     h->answered = true;
     return ok;
 }
@@ -357,7 +357,7 @@ void exchange_is_over(void *httpd, struct MHD_Connection *conn, void **hx, enum 
     if (h->watched)
         loop_fd(&h->d->l->w, h->fd, 0, NULL, NULL);
     if (h->untimed)
-        (void)MHD_set_connection_option(conn, MHD_CONNECTION_OPTION_TIMEOUT, ((struct httpd *)httpd)->idle_s);
+        (void)h->d->api->set_connection_option(conn, MHD_CONNECTION_OPTION_TIMEOUT, ((struct httpd *)httpd)->idle_s);
     h->conn = NULL;
     h->suspended = h->watched = false;
     if (!h->handed_over) /* the server never heard of it */

@@ -3,12 +3,12 @@
  */
 #pragma once
 
-#include <microhttpd.h>
-
 #include "net/loop_int.h"
+#include "net/mhd.h"
 
 struct httpd {
     struct loop *l;
+    const struct mhd *api;
     struct MHD_Daemon *mhd;
     int epoll; /* libmicrohttpd's */
     uint16_t port;

@@ -244,6 +244,28 @@ static void on_mail(void *ctx, int fd, uint32_t events)
     }
 }
 
+/* ---- calls ---- */
+
+static bool call_start(struct http_call *c, const struct http_request *r, struct err *e)
+{
+    return r->shared ? h2_start(c, r, e) : client_start(c, r, e);
+}
+
+static const struct wire_ops *wire_ops(const struct http_call *c)
+{
+    return *(const struct wire_ops **)c->wire;
+}
+
+static void call_cut(struct http_call *c)
+{
+    wire_ops(c)->cut(c);
+}
+
+static void call_pause(struct http_call *c, bool on)
+{
+    wire_ops(c)->pause(c, on);
+}
+
 /* ---- life ---- */
 
 static const struct world_ops loop_ops = {
@@ -251,9 +273,9 @@ static const struct world_ops loop_ops = {
     .mono_us = loop_mono_us,
     .random = loop_random,
     .run = loop_run,
-    .call_start = client_start,
-    .call_cut = client_cut,
-    .call_pause = client_pause,
+    .call_start = call_start,
+    .call_cut = call_cut,
+    .call_pause = call_pause,
 };
 
 bool loop_is(const struct world *w)
@@ -288,6 +310,7 @@ struct world *loop_new(void)
     }
     loop_fd(&l->w, l->event, EPOLLIN, on_mail, l);
     l->client = client_new(l);
+    l->h2 = h2_new(l);
     return &l->w;
 }
 
@@ -379,6 +402,7 @@ void loop_free(struct world *w)
 
     assert(!l->running);
     unwind(l);
+    h2_free(l->h2);
     client_free(l->client);
     world_core_fini(&l->core);
     unblock_signals(l);

@@ -5,6 +5,7 @@
 #include "net/world_int.h"
 
 struct client;
+struct h2;
 
 /* Who wants to know of a file descriptor. Events of epoll carry the generation, because one that was fetched together with
  * others may have been closed, and its number given to somebody else, by the time its turn comes. */
@@ -44,6 +45,7 @@ struct loop {
     VEC(struct loop_signal) signals;
     struct loop_letter *_Atomic mail; /* newest first */
     struct client *client;
+    struct h2 *h2;
     VEC(struct loop_world *) processes;
     VEC(struct httpd *) servers; /* that listen, or whose exchanges somebody still has */
 };
@@ -53,12 +55,21 @@ static inline struct loop *loop_of(struct world *w)
     return ((struct loop_world *)w)->loop;
 }
 
-/* The client side: libcurl on this loop. */
+/* A wire of either transport begins with a pointer to this. */
+struct wire_ops {
+    void (*cut)(struct http_call *c);
+    void (*pause)(struct http_call *c, bool on);
+};
+
+/* Calls over libcurl on this loop. */
 struct client *client_new(struct loop *l);
 void client_free(struct client *cl); /* no call is left */
 bool client_start(struct http_call *c, const struct http_request *r, struct err *e);
-void client_cut(struct http_call *c);
-void client_pause(struct http_call *c, bool on);
+
+/* Calls that share connections: HTTP/2. What cannot be sent that way goes to client_start(). */
+struct h2 *h2_new(struct loop *l);
+void h2_free(struct h2 *h2); /* no call is left */
+bool h2_start(struct http_call *c, const struct http_request *r, struct err *e);
 
 /* Forgets the exchanges that nobody has ended. */
 void httpd_destroy(struct httpd *d);

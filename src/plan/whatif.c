@@ -434,12 +434,38 @@ void whatif_keep(struct whatif *w)
     arena_reset(w->answer);
 }
 
+typedef VEC(uint32_t) turns;
+
+/* Turns of capacity buffers that have room on nodes now. Any room will do for them, so they are not bound to the nodes that
+ * would hold them today. */
+static void find_floating(struct whatif *w, turns *out)
+{
+    const struct packer *k = &w->k;
+    struct whatif_outcome ignored;
+    bool any = false;
+
+    for (uint32_t i = 0; i < w->waiting.n; i++)
+        any |= packer_pod(k, w->waiting.v[i])->of_buffer;
+    if (!any)
+        return;
+    whatif_remove(w, NULL, 0, /* settled_only= */ false, UINT32_MAX, &ignored);
+    for (uint32_t i = vec_last(&w->marks).mark.bins; i < k->undo.bins.n; i++)
+        for (uint32_t t = first_new(k, &k->undo.bins.v[i]); t != NONE; t = k->next[t])
+            if (packer_pod(k, t)->of_buffer)
+                vec_push(out, t);
+    whatif_undo(w);
+}
+
 void whatif_settle(struct whatif *w)
 {
     struct whatif_outcome out;
+    turns floating = {0};
 
     if (w->waiting.n == 0)
         return;
+    find_floating(w, &floating);
+    for (uint32_t i = 0; i < floating.n; i++)
+        bit_set(w->at_home, floating.v[i]);
     whatif_remove(w, NULL, 0, /* settled_only= */ false, UINT32_MAX, &out);
     for (uint32_t i = 0; i < w->round.n; i++) {
         uint32_t turn = w->round.v[i];
@@ -450,6 +476,9 @@ void whatif_settle(struct whatif *w)
         vec_push(&w->settled, turn);
     }
     whatif_keep(w);
+    for (uint32_t i = 0; i < floating.n; i++)
+        bit_clear(w->at_home, floating.v[i]);
+    vec_fini(&floating);
 }
 
 uint32_t whatif_kept(const struct whatif *w)

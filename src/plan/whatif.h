@@ -40,7 +40,8 @@ void whatif_undo(struct whatif *w);
 /* The nodes stay away and the pods where they were placed. New claims take no further pods. */
 void whatif_keep(struct whatif *w);
 /* Pods that wait get their places now, as a plan would give them. Pending pods that find none take no part in later
- * questions: with thousands of them every question would try them all again. */
+ * questions: with thousands of them every question would try them all again. Pods of capacity buffers that have room on
+ * nodes go on waiting, as any room will do for them: until a question is kept, which settles them too. */
 void whatif_settle(struct whatif *w);
 uint32_t whatif_kept(const struct whatif *w); /* how many questions were kept; whatif_undo() takes back the last */
 /* The node takes pods of questions that were kept or are open. */

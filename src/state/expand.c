@@ -107,7 +107,7 @@ static const struct podspec *spec_with_claims(struct build *b, const struct work
 
 static void add_pod(struct build *b, const struct workload *w, str name)
 {
-    static const enum owner_kind owner[] = {OWNER_REPLICASET, OWNER_REPLICASET, OWNER_STATEFULSET, OWNER_OTHER};
+    static const enum owner_kind owner[] = {OWNER_REPLICASET, OWNER_REPLICASET, OWNER_STATEFULSET, OWNER_JOB};
 
     vec_push(&b->o->pods, (struct pod){
                               .ns = w->ns,

@@ -480,7 +480,13 @@ static void list_end(struct store *s, enum object_kind kind, str scope)
 static bool enter(struct store *s)
 {
     assert(!s->telling);
+    s->n_changes++;
     return syms_set_passing(s->syms, true);
+}
+
+uint64_t store_changes(const struct store *s)
+{
+    return s->n_changes;
 }
 
 void store_put(struct store *s, const struct store_object *o)

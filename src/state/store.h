@@ -176,6 +176,9 @@ void store_set_listed(struct store *s); /* all watches have been listed once */
 /* Rises with whatever may make consolidation worth another look (lifecycle 2.7). */
 uint64_t store_consolidation_epoch(const struct store *s);
 
+/* Rises with whatever may make a snapshot another one, but for the passing of time and nominations. */
+uint64_t store_changes(const struct store *s);
+
 /* Capacity of the pool's machines that are not going away, with `nodes`. Valid until the next call. */
 struct reslist store_pool_usage(struct store *s, str pool);
 

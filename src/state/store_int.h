@@ -112,6 +112,7 @@ struct store {
     VEC(struct subscriber) subscribers;
     struct unpacked *unpacked;
     struct sb packing;
+    uint64_t n_changes;
     bool telling; /* subscribers are being told: nobody changes anything */
 
     struct table tables[OBJ_OTHER];

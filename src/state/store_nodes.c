@@ -375,6 +375,7 @@ void store_mark(struct store *s, str provider_id, bool deleting)
         return;
     bool passing = syms_set_passing(s->syms, true);
     s->hosts.v[ix].marked = deleting;
+    s->n_changes++;
     describe(s, ix, /* is_new= */ false);
     (void)syms_set_passing(s->syms, passing);
 }

@@ -26,6 +26,9 @@ PATHS = {  # by kind
     "NodePool": "/apis/karpenter.sh/v1/nodepools",
     "NodeClaim": "/apis/karpenter.sh/v1/nodeclaims",
     "KWOKNodeClass": "/apis/karpenter.kwok.sh/v1alpha1/kwoknodeclasses",
+    "NodeOverlay": "/apis/karpenter.sh/v1alpha1/nodeoverlays",
+    "CapacityBuffer": "/apis/autoscaling.x-k8s.io/v1beta1/namespaces/default/capacitybuffers",
+    "PodTemplate": "/api/v1/namespaces/default/podtemplates",
     "Lease": f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases",
 }
 MERGE = "application/merge-patch+json"

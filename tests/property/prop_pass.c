@@ -1,5 +1,5 @@
-/* A live pass of every method, in both modes: what it may never do, and that what it found is still good when nothing has
- * changed. */
+/* A live pass of every method, in both modes: what it may never do, that it finds what a plan finds, and that this is still
+ * good when nothing has changed. */
 #include <stdio.h>
 
 #include "base/sb.h"
@@ -8,6 +8,7 @@
 
 struct passing {
     struct tally *t;
+    const struct cluster *k;
     const struct snapshot *s;
     struct arena *a;
     struct pass_options o;
@@ -53,6 +54,36 @@ static void check_pass(struct passing *x, const struct pass *p)
     check(x->t, PROP_PASS, p->n_candidates || p->n_commands == 0, "%s: commands without candidates", title(x));
     check(x->t, PROP_PASS, !x->o.compat || x->o.method == METHOD_STATIC_DRIFT || p->n_commands <= 1, "%s: %u commands",
           title(x), p->n_commands);
+}
+
+/* What a plan of the same method would be. None for drift outside of compat, where a plan finds out about drift itself. */
+static bool plan_options(const struct passing *x, struct disrupt_options *ret)
+{
+    *ret = (struct disrupt_options){.methods = 1u << x->o.method, .compat = x->o.compat};
+    if (!x->o.compat && x->o.method == METHOD_MULTI)
+        ret->methods |= 1u << METHOD_SINGLE;
+    return x->o.method != METHOD_STATIC_DRIFT && (x->o.compat || x->o.method != METHOD_DRIFT);
+}
+
+/* A pass finds what a plan finds, also when nobody hears why nodes stay. Proofs stand in for questions then, outside of
+ * compat also in METHOD_MULTI, and METHOD_SINGLE has nothing left to do. */
+static void check_plan(struct passing *x, const struct pass *p)
+{
+    struct disrupt_options o;
+
+    if (!plan_options(x, &o))
+        return;
+    const struct disruption *d = disrupt_plan(x->a, x->s, &o);
+    str want = commands_text(x->a, x->k->syms, d->commands, d->n_commands);
+    check_same(x->t, PROP_PASS, title(x), commands_text(x->a, x->k->syms, p->commands, p->n_commands), want);
+    if (!x->o.compat && x->o.method == METHOD_SINGLE)
+        return;
+    uint64_t *told = arena_new_array(x->a, uint64_t, BITS_WORDS(x->s->n_nodes));
+    struct pass_options deaf = x->o;
+    memset(told, 0xff, BITS_WORDS(x->s->n_nodes) * sizeof(*told));
+    deaf.told = told;
+    p = disrupt_pass(x->a, x->s, &deaf);
+    check_same(x->t, PROP_PASS, title(x), commands_text(x->a, x->k->syms, p->commands, p->n_commands), want);
 }
 
 /* --- looking again --------------------------------------------------------------------------------------------------------- */
@@ -144,6 +175,7 @@ static void pass_all(struct passing *x)
         x->t->passes++;
         x->t->commands += p->n_commands;
         check_pass(x, p);
+        check_plan(x, p);
         check_again(x, p);
     }
     check(x->t, PROP_PASS, str_eq(bytes_of(x->a, x->s), before), "the snapshot was written to");
@@ -157,7 +189,7 @@ void prop_pass(struct tally *t)
         struct cluster k;
 
         cluster_open(&k, t->seed, kinds[i], "--types");
-        pass_all(&(struct passing){.t = t, .s = k.snap, .a = k.pass});
+        pass_all(&(struct passing){.t = t, .k = &k, .s = k.snap, .a = k.pass});
         cluster_close(&k);
     }
 }

@@ -153,6 +153,30 @@ static void several_at_once(void **state UNUSED)
     stage_free(s);
 }
 
+/* CL-15: several nodes are no good any more, one of them alone is. */
+static void one_instead_of_several(void **state UNUSED)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+    struct stage *s = stage_new(compat);
+
+    three_nodes(s);
+    for (int i = 0; i < 300 && stage_metric(s, "karpenter_consolidation_moves_total{decision=\"approved\",nodepool="
+                                               "\"default\",policy=\"WhenEmptyOrUnderutilized\"}") < 1;
+         i++)
+        lab_run(s->r->l, 0.1);
+    lab_patch(s->r->l, "nodes", arena_printf(a, STR_FMT "%c", STR_ARG(stage_node(s, 1)), 0).p,
+              "{metadata: {annotations: {karpenter.sh/do-not-disrupt: 'true'}}}");
+    lab_run(s->r->l, 15);
+    check_double(
+        "two nodes failed",
+        stage_metric(s, "karpenter_voluntary_disruption_failed_validations_total{consolidation_type=\"multi\"}"), 2);
+    check_str("which nobody is told of", stage_events(s, "ConsolidationRejected"), "");
+    lab_run(s->r->l, 60);
+    check_true("another goes", stage_log_count(s, "disrupting node(s)") > 0);
+    check_true("not the one that must not", !stage_saw(s, "n1 tainted"));
+    stage_free(s);
+}
+
 /* Recorded as 014. */
 static void drifted_node(void **state UNUSED)
 {
@@ -179,13 +203,89 @@ static void drifted_node(void **state UNUSED)
     stage_free(s);
 }
 
+/* Series that are there before anything has happened, and EM-1. */
+static void figures(void **state UNUSED)
+{
+    struct stage *s = stage_new(compat);
+
+    check_double(
+        "timeouts",
+        stage_metric(s, "karpenter_voluntary_disruption_consolidation_timeouts_total{consolidation_type=\"multi\"}"),
+        0);
+    check_double(
+        "timeouts",
+        stage_metric(s, "karpenter_voluntary_disruption_consolidation_timeouts_total{consolidation_type=\"single\"}"),
+        0);
+    stage_pool(s, "consolidationPolicy: WhenEmpty, consolidateAfter: 5s, budgets: [{nodes: '0'}]", "");
+    stage_deploy(s, "web", 1, "1");
+    stage_wait(s, 30, 1, 1);
+    lab_run(s->r->l, 20);
+    check_double("EM-1: none", stage_metric(s, "karpenter_voluntary_disruption_eligible_nodes{reason=\"empty\"}"), 0);
+    lab_delete(s->r->l, "deployments", "web");
+    lab_run(s->r->l, 40);
+    check_double("EM-1: one", stage_metric(s, "karpenter_voluntary_disruption_eligible_nodes{reason=\"empty\"}"), 1);
+    check_double("EM-2: none allowed",
+                 stage_metric(s, "karpenter_nodepools_allowed_disruptions{nodepool=\"default\",reason=\"Empty\"}"), 0);
+    check_true("EM-2: nothing happens", !stage_saw(s, "n1 tainted"));
+    lab_delete(s->r->l, "nodepools", "default");
+    stage_wait(s, 60, 0, 0);
+    check_double("gone with the pool",
+                 stage_metric(s, "karpenter_nodepools_allowed_disruptions{nodepool=\"default\",reason=\"Empty\"}"), -1);
+    stage_free(s);
+}
+
+/* A budget that cannot be read closes its pool. */
+static void unreadable_budget(void **state UNUSED)
+{
+    struct stage *s = stage_new(NULL);
+
+    stage_pool(s, "consolidateAfter: 0s, budgets: [{nodes: '1', schedule: 'x x x x x', duration: 1h}]", "");
+    stage_deploy(s, "web", 1, "1");
+    stage_wait(s, 30, 1, 1);
+    lab_delete(s->r->l, "deployments", "web");
+    lab_run(s->r->l, 60);
+    check_true("nothing happens", !stage_saw(s, "n1 tainted"));
+    check_true("somebody is told", str_contains(stage_logged(s, "detected disruption budget errors", "error"),
+                                                STR("invalid disruption budgets in nodepool default, budget 1: ")));
+    stage_free(s);
+}
+
+/* Recorded in 022: what becomes of a pod's wish not to be disrupted. */
+static void wishes_of_pods(void **state UNUSED)
+{
+    static const char pods[] =
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: wrong, annotations: {karpenter.sh/do-not-disrupt: 'yes'}}\n"
+        "spec: {containers: [{name: c, image: c, resources: {requests: {cpu: '1'}}}]}\n---\n"
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: timed, annotations: {karpenter.sh/do-not-disrupt: 2m}}\n"
+        "spec: {containers: [{name: c, image: c, resources: {requests: {cpu: '1'}}}]}\n";
+    struct stage *s = stage_new(NULL);
+
+    stage_pool(s, CONSOLIDATES, "");
+    lab_apply(s->r->l, pods);
+    stage_wait(s, 30, 2, 1);
+    lab_run(s->r->l, 45);
+    check_true("until", str_starts(stage_events(s, "DoNotDisruptUntil"),
+                                   STR("timed: The karpenter.sh/do-not-disrupt grace period will elapse at ")));
+    check_str("kept", stage_events(s, "DisruptionBlocked"),
+              "c1: Pod has \"karpenter.sh/do-not-disrupt\" annotation (Pod=default/timed)\n"
+              "n1: Pod has \"karpenter.sh/do-not-disrupt\" annotation (Pod=default/timed)\n");
+    lab_run(s->r->l, 120);
+    check_str("over", stage_events(s, "DoNotDisruptGracePeriodElapsed"),
+              "timed: The karpenter.sh/do-not-disrupt grace period has elapsed, pod is now disruptable\n");
+    check_str(
+        "no wish at all", stage_events(s, "InvalidDoNotDisruptAnnotation"),
+        "wrong: Invalid karpenter.sh/do-not-disrupt annotation: failed to parse \"yes\" as a duration: time: invalid "
+        "duration \"yes\", ignoring annotation\n");
+    stage_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(empty_node),
-        cmocka_unit_test(replaced_node),
-        cmocka_unit_test(several_at_once),
-        cmocka_unit_test(drifted_node),
+        cmocka_unit_test(empty_node),        cmocka_unit_test(replaced_node),
+        cmocka_unit_test(several_at_once),   cmocka_unit_test(one_instead_of_several),
+        cmocka_unit_test(drifted_node),      cmocka_unit_test(figures),
+        cmocka_unit_test(unreadable_budget), cmocka_unit_test(wishes_of_pods),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,8 +5,9 @@
  *     {"t": 4.05, "what": "made" | "gone", "kind": …, "name": …, "owner": …}
  *     {"t": 4.05, "what": "write", "method": …, "path": …, "type": …, "body": …, "status": 200}
  *     {"what": "log", "replica": 0, "line": {…}}
+ *     {"what": "metrics", "text": …}                       /metrics of a replica at the end
  *
- * Steps that wait ("waited 3 s") let time pass; steps that saw something wait until it is there. Status 1: it never was.
+ * PHASE: how many seconds into the scenario the first pass of disruption comes, less than ten. Steps that wait ("waited 3 s") let time pass; steps that saw something wait until it is there. Status 1: it never was.
  */
 #include "live_replay.h"
 
@@ -16,7 +17,8 @@
 
 #include "data/reader.h"
 
-#define FORGET_STARTUP_S 2.0 /* before the scenario: a replica leads */
+#define PASS_S                                                                                                         \
+    10.0 /* between passes of disruption; the first when a replica begins to lead, which is before the scenario begins */
 
 static const char *const settings[] = {
     "LEADER_ELECTION_NAMESPACE",
@@ -47,6 +49,8 @@ static bool replay(struct replay *p, str steps)
             return false;
         }
         before = at;
+        if (live_now(p) < at) /* we may be quicker; the world is not */
+            lab_run(p->r->l, at - live_now(p));
     }
     return true;
 }
@@ -101,23 +105,27 @@ int main(int argc, char **argv)
     uint32_t first = 0;
     bool ok;
 
-    if (argc < 2 || argc > 3) {
-        (void)fprintf(stderr, "usage: live_replay DIRECTORY [SEED]\n");
+    if (argc < 2 || argc > 4) {
+        (void)fprintf(stderr, "usage: live_replay DIRECTORY [PHASE [SEED]]\n");
         return 2;
     }
-    /* kwok is quicker than machines are */
-    p.r = rig_new(argc > 2 ? strtoull(argv[2], NULL, 10) : 1, settings,
-                  &(struct cluster_options){.node_ready = {10, 30}, .pod_start = {100, 300}});
+    /* kwok is quicker than machines are. Its Nodes are Ready at once, and Karpenter looks at a claim again a second after its launch; here it is the Node that takes the second, so that
+     * claims are initialized, and pods run, when they did. */
+    p.r = rig_new(argc > 3 ? strtoull(argv[3], NULL, 10) : 1, settings,
+                  &(struct cluster_options){.node_ready = {1040, 1040}, .pod_start = {100, 300}});
+    rig_net_faults(p.r,
+                   &(struct sim_faults){.delay_us = {3000, 3000}}); /* as it was recorded: a write takes some 5 ms */
     read_objects(&p, read_whole(p.a, argv[1], "objects.yaml"));
     rig_start(p.r, 0);
     ok = rig_until(p.r, LIVE_PATIENCE_S, live_leads, &first);
-    lab_run(p.r->l, FORGET_STARTUP_S);
+    lab_run(p.r->l, PASS_S - (argc > 2 ? strtod(argv[2], NULL) : 0));
     live_watch(&p);
     ok = ok && replay(&p, read_whole(p.a, argv[1], "steps.md"));
     live_print_rest(&p);
     if (!ok)
         for (uint32_t i = 0; i < RIG_REPLICAS; i++)
             (void)fprintf(stderr, STR_FMT, STR_ARG(sb_view(&p.r->logs[i])));
+    vec_fini(&p.claims);
     vec_fini(&p.old);
     rig_free(p.r);
     arena_free(p.a);

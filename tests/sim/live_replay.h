@@ -18,6 +18,7 @@ struct replay {
     double t0;
     size_t n_logged[RIG_REPLICAS]; /* bytes of the logs before the scenario */
     uint32_t n_written;            /* of rig.writes, likewise */
+    VEC(str) claims;               /* NodeClaims that were made for NodePools, in order of appearance */
     VEC(str) old;                  /* NodeClaims there were when they were last seen Initialized */
 };
 
@@ -41,7 +42,7 @@ bool live_see(struct replay *p, str text, double took_s);
 bool live_leads(struct rig *r, const void *i);                       /* for rig_until(): replica *(uint32_t *)i */
 const struct tree *live_condition(const struct tree *obj, str type); /* NULL: it has none */
 
-/* The last object of a kind, in order of names, that is like this; NULL: there is none. `fits` NULL: any. */
+/* The first object of a kind, in order of names, that is like this; NULL: there is none. `fits` NULL: any. */
 typedef bool (*live_fits_fn)(const struct replay *p, const struct object *o, const struct tree *t);
 const char *live_find(struct replay *p, const char *plural, live_fits_fn fits);
 uint32_t live_count(struct replay *p, const char *plural, live_fits_fn fits);
@@ -51,4 +52,4 @@ bool live_is_managed_node(const struct replay *p, const struct object *o, const 
 /* ---- what is printed ---- */
 
 void live_watch(struct replay *p);      /* from now on changes are printed as they come */
-void live_print_rest(struct replay *p); /* at the end: writes and log lines */
+void live_print_rest(struct replay *p); /* at the end: writes, log lines, metrics */

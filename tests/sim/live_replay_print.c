@@ -80,7 +80,7 @@ static void on_conditions(const struct replay *p, const struct change *c)
 
 static void on_object(void *ctx, const struct change *c)
 {
-    const struct replay *p = ctx;
+    struct replay *p = ctx;
     const struct object *o = c->new ? c->new : c->old;
     struct sb b = {0};
     struct jw w;
@@ -88,6 +88,8 @@ static void on_object(void *ctx, const struct change *c)
     on_conditions(p, c);
     if (c->old && c->new)
         return;
+    if (c->new &&str_is(o->kind->name, "NodeClaim") && o->n_owners)
+        vec_push(&p->claims, arena_strdup(p->a, o->name));
     line_begin(live_now(p), &b, &w, c->new ? "made" : "gone");
     field(&w, "kind", o->kind->name);
     field(&w, "name", o->name);
@@ -147,6 +149,19 @@ static void print_log(uint32_t replica, str line)
     line_end(&b, &w);
 }
 
+static void print_metrics(struct replica *r)
+{
+    struct sb b = {0}, text = {0};
+    struct jw w = {.out = &b};
+
+    replica_metrics(r, &text);
+    jw_map(&w);
+    field(&w, "what", STR("metrics"));
+    field(&w, "text", sb_view(&text));
+    line_end(&b, &w);
+    sb_fini(&text);
+}
+
 void live_print_rest(struct replay *p)
 {
     for (; p->n_written < p->r->writes.n; p->n_written++)
@@ -157,6 +172,8 @@ void live_print_rest(struct replay *p)
         text = str_sub(text, p->n_logged[i], text.n);
         while (str_cut(text, '\n', &line, &text))
             print_log(i, line);
+        if (p->r->replicas[i])
+            print_metrics(p->r->replicas[i]);
     }
 }
 

@@ -20,7 +20,7 @@ struct search {
     struct replay *p;
     live_fits_fn fits;
     uint32_t n;
-    str last;
+    str first;
 };
 
 static void on_object(void *ctx, const struct object *o)
@@ -30,8 +30,8 @@ static void on_object(void *ctx, const struct object *o)
 
     if (s->fits && !s->fits(s->p, o, kube_tree(a, o)))
         return;
-    s->n++;
-    s->last = o->name;
+    if (s->n++ == 0)
+        s->first = o->name;
 }
 
 static struct search search(struct replay *p, const char *plural, live_fits_fn fits)
@@ -51,7 +51,7 @@ const char *live_find(struct replay *p, const char *plural, live_fits_fn fits)
 {
     struct search s = search(p, plural, fits);
 
-    return s.n ? live_cstr(p->a, s.last) : NULL;
+    return s.n ? live_cstr(p->a, s.first) : NULL;
 }
 
 bool live_is_new_claim(const struct replay *p, const struct object *o, UNUSED const struct tree *t)

@@ -18,14 +18,51 @@ static const struct tree *find_object(const struct replay *p, str kind, str name
     return NULL;
 }
 
+struct of_claim {
+    str claim, node;
+};
+
+static void on_node(void *ctx, const struct object *o)
+{
+    struct of_claim *f = ctx;
+
+    if (str_contains(o->name, f->claim))
+        f->node = o->name;
+}
+
+/* "<node-2>": the Node of the second claim. */
+static void put_node_names(struct replay *p, struct sb *out, str text)
+{
+    const char *at;
+    str number, rest;
+    int64_t n;
+
+    while ((at = memmem(text.p, text.n, "<node-", 6)) != NULL) {
+        size_t before = (size_t)(at - text.p);
+        struct of_claim f = {0};
+
+        sb_str(out, str_sub(text, 0, before));
+        text = str_sub(text, before + 6, text.n);
+        if (str_cut(text, '>', &number, &rest) && str_to_i64(number, &n) && n > 0 && n <= p->claims.n) {
+            f.claim = p->claims.v[n - 1];
+            kube_each(p->r->l->s->k, server_kind(p->r->l->s, "nodes"), (str){0}, on_node, &f);
+        }
+        sb_str(out, f.node);
+        text = rest;
+    }
+    sb_str(out, text);
+}
+
 static void apply(struct replay *p, const struct tree *obj)
 {
-    struct sb b = {0};
+    struct sb b = {0}, named = {0};
     struct jw w = {.out = &b};
 
     jw_tree(&w, obj);
-    lab_apply(p->r->l, sb_cstr(&b));
+    put_node_names(p, &named, sb_view(&b));
+    lab_apply(p->r->l, sb_cstr(&named));
     sb_fini(&b);
+    sb_fini(&named);
 }
 
 /* "Pod one, Deployment web"; what follows ", which" is said about the last one. */
@@ -41,6 +78,7 @@ static bool do_create(struct replay *p, str list)
         if (!str_cut(str_trim(one), ' ', &kind, &name) || !find_object(p, kind, name))
             return false;
         apply(p, find_object(p, kind, name));
+        lab_run(p->r->l, HAND_S);
     }
     return true;
 }
@@ -62,6 +100,19 @@ static const char *plural_of(str kind)
     return NULL;
 }
 
+static bool is_bound(struct rig *r, const void *pod)
+{
+    return lab_get(r->l, "pods", pod, "spec.nodeName").n > 2;
+}
+
+static const char *node_of_pod(struct replay *p, const char *pod)
+{
+    (void)rig_until(p->r, LIVE_PATIENCE_S, is_bound, pod);
+    str text = lab_get(p->r->l, "pods", pod, "spec.nodeName"); /* as JSON */
+
+    return text.n > 2 ? live_cstr(p->a, str_sub(text, 1, text.n - 1)) : NULL;
+}
+
 /* "the NodeClaim", "the replacement NodeClaim", "the Node", "the Node of pod web", "Pod one"; false: there is no such thing. */
 static bool find_thing(struct replay *p, str what, const char **ret_plural, const char **ret_name)
 {
@@ -71,7 +122,7 @@ static bool find_thing(struct replay *p, str what, const char **ret_plural, cons
         pod = str_sub(what, 16, what.n);
     *ret_plural = str_ends(what, STR("NodeClaim")) ? "nodeclaims" : "nodes";
     if (pod.n)
-        *ret_name = live_cstr(p->a, lab_get(p->r->l, "pods", live_cstr(p->a, pod), "spec.nodeName"));
+        *ret_name = node_of_pod(p, live_cstr(p->a, pod));
     else if (str_is(what, "the NodeClaim"))
         *ret_name = live_find(p, "nodeclaims", NULL);
     else if (str_is(what, "the replacement NodeClaim"))
@@ -85,13 +136,17 @@ static bool find_thing(struct replay *p, str what, const char **ret_plural, cons
     return *ret_name != NULL;
 }
 
+/* What has gone by itself meanwhile need not be deleted. */
 static bool do_delete(struct replay *p, str what)
 {
+    struct server *s = p->r->l->s;
     const char *plural, *name;
 
     if (!find_thing(p, what, &plural, &name))
         return false;
-    lab_delete(p->r->l, plural, name);
+    const struct kind *kind = server_kind(s, plural);
+    if (kube_get(s->k, kind, kind->namespaced ? STR("default") : (str){0}, str_c(name)))
+        lab_delete(p->r->l, plural, name);
     return true;
 }
 

@@ -86,6 +86,32 @@ static void replacement_deleted(void **state UNUSED)
     stage_free(s);
 }
 
+static bool refuse_claims(void *ctx, uint32_t replica, const struct exchange *x)
+{
+    (void)replica;
+    return !*(const bool *)ctx || strcmp(x->method, "POST") != 0 || !str_ends(x->path, STR("/nodeclaims"));
+}
+
+/* DF-5: no replacement can be made. */
+static void not_made(void **state UNUSED)
+{
+    struct stage *s = drifting(compat, DRIFTS_ONLY, 1);
+    bool closed = true;
+
+    s->r->watch_ctx = &closed;
+    s->r->before = refuse_claims;
+    lab_patch(s->r->l, "nodepools", "default", NEW_LABEL);
+    stage_until(s, 60, "c1 stays");
+    check_true("put back", str_starts(stage_story(s), STR("n1 tainted\nc1 goes: Drifted\nn1 untainted\nc1 stays\n")));
+    check_true("says so",
+               str_contains(stage_logged(s, "Reconciler error", "error"), STR("launching replacement nodeclaim")));
+    closed = false;
+    stage_until(s, 60, "c1 gone");
+    stage_wait(s, 30, 1, 1);
+    check_u64("one was made", s->claims.n, 2);
+    stage_free(s);
+}
+
 /* QU-4, DF-5: all of several replacements are waited for. */
 static void several_replacements(void **state UNUSED)
 {
@@ -298,6 +324,71 @@ static void static_drift(void **state UNUSED)
     stage_free(s);
 }
 
+/* Without a limit: those that are replaced do not count as too many while their replacements come up. */
+static void static_drift_at_once(void **state UNUSED)
+{
+    struct stage *s = stage_new(with_static);
+
+    lab_apply(s->r->l, static_pool);
+    lab_patch(s->r->l, "nodepools", "default", "{spec: {limits: null}}");
+    stage_wait(s, 60, 0, 5);
+    slow_nodes(s, "10s");
+    lab_patch(s->r->l, "nodepools", "default", NEW_LABEL);
+    stage_until(s, 60, "c10 initialized");
+    stage_wait(s, 60, 0, 5);
+    lab_run(s->r->l, 180);
+    stage_wait(s, 1, 0, 5);
+    check_u64("all at once", s->max_going, 5);
+    check_u64("each replaced once", s->claims.n, 10);
+    stage_free(s);
+}
+
+/* Nodes that can each be replaced by a cheaper one: several removals of one look, which is repeated for each. */
+static void side_by_side(void **state UNUSED)
+{
+    struct stage *s = stage_new(NULL);
+
+    stage_pool(s, "consolidationPolicy: WhenEmptyOrUnderutilized, consolidateAfter: 0s, budgets: [{nodes: '3'}]", "");
+    stage_deploy_with(s, "web", 6, "500m", APART);
+    stage_deploy_with(s, "large", 6, "6",
+                      "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: "
+                      "kubernetes.io/hostname, labelSelector: {matchLabels: {app: large}}}]}},");
+    stage_wait(s, 60, 12, 6);
+    slow_nodes(s, "60s");
+    lab_delete(s->r->l, "deployments", "large");
+    lab_run(s->r->l, 60);
+    check_u64("three are under way", s->n_going, 3);
+    check_u64("each by itself", stage_log_count(s, "disrupting node(s)"), 3);
+    lab_run(s->r->l, 600);
+    stage_wait(s, 60, 6, 6);
+    check_u64("never more than the budget", s->max_going, 3);
+    check_u64("each replaced once", s->claims.n, 12);
+    stage_free(s);
+}
+
+/* SIGTERM between decision and second look does not wait for it; SIGTERM while a replacement comes up leaves it to the next process. */
+static void stopped_in_between(void **state UNUSED)
+{
+    struct stage *s = decided(NULL);
+    double t = rig_now(s->r);
+
+    rig_stop(s->r, 0);
+    check_true("ends at once", rig_now(s->r) - t < 1);
+    rig_start(s->r, 0);
+    slow_nodes(s, "30s");
+    stage_until(s, 60, "c2 made");
+    (void)stage_story(s);
+    rig_stop(s->r, 0);
+    rig_start(s->r, 0);
+    stage_until(s, 30, "c1 stays");
+    check_true("the marks of the first are taken off", str_starts(stage_story(s), STR("n1 untainted\nc1 stays\n")));
+    stage_wait(s, 180, 1, 1);
+    stage_until(s, 180, "c1 gone");
+    stage_wait(s, 60, 1, 1);
+    check_true("at most one too many", s->claims.n <= 3);
+    stage_free(s);
+}
+
 /* Nothing to do means that nothing is written. */
 static void stays_quiet(void **state UNUSED)
 {
@@ -318,6 +409,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_too_long),
         cmocka_unit_test(replacement_deleted),
+        cmocka_unit_test(not_made),
         cmocka_unit_test(several_replacements),
         cmocka_unit_test(within_budget),
         cmocka_unit_test(left_over),
@@ -327,6 +419,9 @@ int main(void)
         cmocka_unit_test(pods_use_the_replacement),
         cmocka_unit_test(first_one_vanishes),
         cmocka_unit_test(static_drift),
+        cmocka_unit_test(static_drift_at_once),
+        cmocka_unit_test(side_by_side),
+        cmocka_unit_test(stopped_in_between),
         cmocka_unit_test(stays_quiet),
     };
 

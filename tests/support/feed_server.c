@@ -2,29 +2,10 @@
 
 #include <stdlib.h>
 
-#include "base/rng.h"
-#include "data/edit.h"
-#include "data/reader.h"
 #include "sim/kube/crds.h"
+#include "support/bad_day.h"
 #include "support/check.h"
-#include "support/kube_bench.h"
 
-#define SECOND_US INT64_C(1000000)
-
-static const struct kube_options options = {.version = "v1.36.3", .window = 300};
-static const struct kube_faults bad_day = {
-    .gone = 20000,
-    .throttle = 6000,
-    .error = 6000,
-    .lose_reply = 4000,
-    .delay = 8000,
-    .delay_us = {1000, 3 * SECOND_US},
-    .duplicate = 10000,
-    .drop_watch = 60000,
-    .drop_after_us = {1000, 10 * SECOND_US},
-    .restart = 300,
-    .restart_us = {SECOND_US, 20 * SECOND_US},
-};
 static const struct kube_faults good_day;
 
 #define CLASS "nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}"
@@ -59,27 +40,14 @@ static void write_once(struct feed_server *s)
 {
     AUTO(arena) struct arena *a = arena_new(0);
     uint32_t which = rng_below(&s->rng, FEED_SERVER_KINDS);
-    const struct written *k = &kinds[which];
-    str name = arena_printf(a, "n%u", rng_below(&s->rng, 8));
-    const struct kind *kind = kind_at(s, which);
-    const struct object *o = kube_get(s->b.kube, kind, str_c(k->ns), name);
-    const struct tree *body;
-    struct status st;
-    struct err e;
 
-    if (o && rng_below(&s->rng, 3) == 0) {
-        s->n_written +=
-            kube_delete(s->b.kube, a, kind, str_c(k->ns), name, &(struct delete_options){.grace_s = 0}, &st);
-        return;
-    }
-    check_ok("body", tree_parse_yaml(a, "body", str_c(k->body), &body, &e), &e);
-    struct tree *t = o ? kube_tree(a, o) : tree_copy(a, body), *meta = tree_sub(a, t, "metadata");
-    tree_set_str(a, meta, "name", name);
-    if (*k->ns)
-        tree_set_str(a, meta, "namespace", str_c(k->ns));
-    tree_set_str(a, tree_sub(a, meta, "labels"), "k", arena_printf(a, "v%u", rng_below(&s->rng, 1000)));
-    s->n_written +=
-        o ? kube_update(s->b.kube, a, kind, NULL, t, NULL, &st) : kube_create(s->b.kube, a, kind, t, NULL, &st);
+    s->n_written += bad_day_write(&s->b, &s->rng,
+                                  &(struct bad_day_write){.kind = kind_at(s, which),
+                                                          .ns = str_c(kinds[which].ns),
+                                                          .name = arena_printf(a, "n%u", rng_below(&s->rng, 8)),
+                                                          .body = kinds[which].body,
+                                                          .labels = true,
+                                                          .deaths = 3});
 }
 
 static void writer_fires(void *ctx)
@@ -99,7 +67,7 @@ struct feed_server *feed_server_new(uint64_t seed, bool bad)
 
     s->timer = (struct timer){.fn = writer_fires, .ctx = s};
     rng_init(&s->rng, seed);
-    bench_init(&s->b, seed, &options, bad ? &bad_day : &good_day);
+    bench_init(&s->b, seed, &bad_day_server, bad ? &bad_day : &good_day);
     check_ok("definitions", kube_load_crds(s->b.kube, &e), &e);
     bench_run(&s->b, 100);
     timer_set(s->b.server, &s->timer, 0);

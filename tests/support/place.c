@@ -14,13 +14,30 @@ static void make_certificate(struct place *p, struct httpd_options *o)
     p->trust.ca_pem = o->cert_pem;
 }
 
+static uint16_t listen_on_loop(struct place *p, struct httpd_options *o, http_serve_fn serve, void *server)
+{
+    struct err e = {0};
+
+    if (p->kind != PLACE_LOOP)
+        make_certificate(p, o);
+    if (p->kind == PLACE_H2) {
+        struct h2_server_options h2 = {.cert_pem = o->cert_pem, .key_pem = o->key_pem};
+
+        p->h2 = h2_server_listen(p->server, &h2, serve, server, &e);
+        check_ok("listen", p->h2 != NULL, &e);
+        return h2_server_port(p->h2);
+    }
+    p->httpd = httpd_listen(p->server, o, serve, server, &e);
+    check_ok("listen", p->httpd != NULL, &e);
+    return httpd_port(p->httpd);
+}
+
 struct place *place_new(enum place_kind kind, const struct httpd_options *o, http_serve_fn serve, void *server)
 {
     static const char *const names[] = {
-        [PLACE_SIM] = "simulated", [PLACE_LOOP] = "loop", [PLACE_TLS] = "loop with TLS"};
+        [PLACE_SIM] = "simulated", [PLACE_LOOP] = "loop", [PLACE_TLS] = "loop with TLS", [PLACE_H2] = "HTTP/2"};
     struct place *p = xcalloc(1, sizeof(*p));
     struct httpd_options options = o ? *o : (struct httpd_options){0};
-    struct err e = {0};
 
     p->kind = kind;
     p->name = names[kind];
@@ -34,20 +51,19 @@ struct place *place_new(enum place_kind kind, const struct httpd_options *o, htt
         return p;
     }
     p->client = p->server = loop_new();
-    if (kind == PLACE_TLS)
-        make_certificate(p, &options);
-    p->httpd = httpd_listen(p->server, &options, serve, server, &e);
-    check_ok("listen", p->httpd != NULL, &e);
-    p->base = arena_printf(p->arena, "%s://127.0.0.1:%u", kind == PLACE_TLS ? "https" : "http", httpd_port(p->httpd));
+    uint16_t port = listen_on_loop(p, &options, serve, server);
+    p->base = arena_printf(p->arena, "%s://127.0.0.1:%u", kind == PLACE_LOOP ? "http" : "https", port);
     return p;
 }
 
 void place_free(struct place *p)
 {
+    h2_server_close(p->h2);
     if (p->sim)
         sim_free(p->sim);
     else
         loop_free(p->client);
+    h2_server_free(p->h2);
     arena_free(p->arena);
     free(p);
 }
@@ -81,5 +97,6 @@ struct http_request place_request(struct place *p, const char *method, const cha
         .url = arena_printf(p->arena, STR_FMT "%s", STR_ARG(p->base), path),
         .body = str_c(body),
         .trust = &p->trust,
+        .shared = p->kind == PLACE_H2,
     };
 }

@@ -9,21 +9,24 @@
 #include "net/loop.h"
 #include "net/world.h"
 #include "sim/world.h"
+#include "support/h2_server.h"
 
 enum place_kind {
     PLACE_SIM,  /* two simulated processes */
     PLACE_LOOP, /* client and server on one loop, over a socket of loopback */
     PLACE_TLS,  /* the same with TLS */
+    PLACE_H2,   /* with TLS and HTTP/2: all calls on one connection */
 };
 
-#define PLACE_KINDS 3
+#define PLACE_KINDS 4
 
 struct place {
     const char *name; /* of the kind, for messages */
     enum place_kind kind;
     struct world *client, *server; /* the same one in a loop */
     struct sim *sim;               /* NULL in a loop */
-    struct httpd *httpd;           /* NULL in a simulation */
+    struct httpd *httpd;           /* NULL in a simulation, and with HTTP/2 */
+    struct h2_server *h2;          /* NULL without HTTP/2 */
     struct arena *arena;
     struct http_trust trust;
     str base; /* "https://127.0.0.1:40123" */

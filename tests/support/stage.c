@@ -30,8 +30,12 @@ static uint32_t number_of_node(const struct stage *s, str node)
 
 static void write_line(struct stage *s, char kind, uint32_t number, const char *what, str more)
 {
-    sb_printf(&s->diary, "%.1f %c%u %s%s" STR_FMT "\n", rig_now(s->r), kind, number, what, more.n ? " " : "",
-              STR_ARG(more));
+    sb_printf(&s->diary, "%.1f %c%u %s", rig_now(s->r), kind, number, what);
+    if (more.n) {
+        sb_char(&s->diary, ' ');
+        sb_str(&s->diary, more);
+    }
+    sb_char(&s->diary, '\n');
 }
 
 static str reason_of(const struct tree *obj, const char *type, bool only_true)

@@ -31,7 +31,7 @@ def disruption():
         "consolidationPolicy": text("Which nodes may be consolidated: empty ones, all that are not worth their price, or those where the savings are in "
                                     "proportion to the disruption. WhenUnderutilized is the old name of WhenEmptyOrUnderutilized.",
                                     default="WhenEmptyOrUnderutilized", enum=POLICIES),
-        "expireAfter": text("Old place of spec.template.spec.expireAfter, which wins when both are given.", pattern=NILLABLE_DURATION),
+        "expireAfter": text("Old place of spec.template.spec.expireAfter: counts when that is absent or at its default.", pattern=NILLABLE_DURATION),
     }, description="When nodes may be taken away, and how many at once.", default={"consolidateAfter": "0s"})
 
 

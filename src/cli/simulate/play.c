@@ -23,7 +23,7 @@ struct cue { /* one event of the trace, waiting for its time */
 };
 
 struct play {
-    struct stage *s;
+    struct sandbox *s;
     const struct trace *t;
     struct arena *a;
     struct cue *cues;
@@ -94,7 +94,7 @@ static bool follow_curve(struct cue *c, struct err *e)
     if (n == c->replicas)
         return true;
     c->replicas = n;
-    return stage_scale(c->p->s, c->kind, c->ns, c->ev->target.name, n, e);
+    return sandbox_scale(c->p->s, c->kind, c->ns, c->ev->target.name, n, e);
 }
 
 static bool run_job(struct cue *c, bool only_try, struct err *e)
@@ -104,7 +104,7 @@ static bool run_job(struct cue *c, bool only_try, struct err *e)
     int64_t us = only_try ? 1000000 : trace_draw(&c->ev->job.run_us, &c->rng);
     str odd;
 
-    return pods == 0 || stage_apply(c->p->s, job_of(a, &c->ev->job, ++c->n_runs, pods, us), only_try, &odd, e);
+    return pods == 0 || sandbox_apply(c->p->s, job_of(a, &c->ev->job, ++c->n_runs, pods, us), only_try, &odd, e);
 }
 
 static bool apply_all(struct cue *c, bool only_try, struct err *e)
@@ -112,7 +112,7 @@ static bool apply_all(struct cue *c, bool only_try, struct err *e)
     str odd;
 
     for (uint32_t i = 0; i < c->manifests.v.n; i++)
-        if (!stage_apply(c->p->s, c->manifests.v.v[i].obj, only_try, &odd, e))
+        if (!sandbox_apply(c->p->s, c->manifests.v.v[i].obj, only_try, &odd, e))
             return false;
     return true;
 }
@@ -121,7 +121,7 @@ static bool act(struct cue *c, struct err *e)
 {
     switch (c->ev->what) {
     case TRACE_SCALE:
-        return stage_scale(c->p->s, c->kind, c->ns, c->ev->target.name, trace_draw(&c->ev->replicas, &c->rng), e);
+        return sandbox_scale(c->p->s, c->kind, c->ns, c->ev->target.name, trace_draw(&c->ev->replicas, &c->rng), e);
     case TRACE_CURVE:
         return follow_curve(c, e);
     case TRACE_RUN:
@@ -129,7 +129,7 @@ static bool act(struct cue *c, struct err *e)
     case TRACE_APPLY:
         return apply_all(c, /* only_try= */ false, e);
     case TRACE_DELETE:
-        return stage_delete(c->p->s, c->kind, c->ns, c->ev->target.name, e);
+        return sandbox_delete(c->p->s, c->kind, c->ns, c->ev->target.name, e);
     case TRACE_WHATS:
         break;
     }
@@ -139,7 +139,7 @@ static bool act(struct cue *c, struct err *e)
 static void wait_for(struct cue *c)
 {
     if (trace_next(c->p->t, c->ev, c->at_us, &c->at_us))
-        timer_set(c->p->s->servers, &c->timer, c->at_us - stage_now_us(c->p->s));
+        timer_set(c->p->s->servers, &c->timer, c->at_us - sandbox_now_us(c->p->s));
 }
 
 static void on_time(void *ctx)
@@ -177,7 +177,7 @@ static bool find_target(struct cue *c, struct err *e)
     const struct trace_ref *r = &c->ev->target;
     bool scales = c->ev->what != TRACE_DELETE;
 
-    c->kind = stage_kind(c->p->s, r->kind);
+    c->kind = sandbox_kind(c->p->s, r->kind);
     if (!c->kind)
         return err_set(e, ERR_INVALID, "there is no kind " STR_FMT, STR_ARG(r->kind));
     if (scales && !c->kind->has_scale)
@@ -214,7 +214,7 @@ static bool prepare(struct cue *c, struct err *e)
     return true;
 }
 
-struct play *play_new(struct stage *s, const struct trace *t, uint64_t seed, struct err *e)
+struct play *play_new(struct sandbox *s, const struct trace *t, uint64_t seed, struct err *e)
 {
     struct play *p = xcalloc(1, sizeof(*p));
 

@@ -1,13 +1,13 @@
-/* play - carries a trace out on a stage, at its times. The same trace and seed do the same, whatever the cluster makes of it. */
+/* play - carries a trace out on a sandbox, at its times. The same trace and seed do the same, whatever the cluster makes of it. */
 #pragma once
 
-#include "cli/simulate/stage.h"
+#include "cli/simulate/sandbox.h"
 #include "cli/simulate/trace.h"
 
 struct play;
 
-/* When the stage has what it begins with, at its beginning. NULL: the trace names what is not there, or what the server would refuse. */
-struct play *play_new(struct stage *s, const struct trace *t, uint64_t seed, struct err *e);
+/* When the sandbox has what it begins with, at its beginning. NULL: the trace names what is not there, or what the server would refuse. */
+struct play *play_new(struct sandbox *s, const struct trace *t, uint64_t seed, struct err *e);
 void play_free(struct play *p);
 AUTO_DEFINE(play)
 

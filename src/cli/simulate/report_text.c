@@ -18,7 +18,7 @@ static void begin_grid(struct grid *g, const struct report *r, const char *title
     *g = (struct grid){.n_cols = 1, .items_title = ""};
     g->cols[0].title = title;
     for (uint32_t i = 0; i < r->n; i++) {
-        g->cols[g->n_cols].title = r->n > 1 ? r->v[i].name : "";
+        g->cols[g->n_cols].title = r->v[i].name;
         g->cols[g->n_cols++].right = true;
         if (i > 0) {
             g->cols[g->n_cols].title = "";

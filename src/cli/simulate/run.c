@@ -13,18 +13,18 @@ static struct span about(int64_t ms)
     return (struct span){MAX(ms * 4 / 5, 1), MAX(ms * 6 / 5, 1)};
 }
 
-static bool apply(struct stage *g, const struct manifest *m, struct arena *a, struct run_notes *notes, struct err *e)
+static bool apply(struct sandbox *g, const struct manifest *m, struct arena *a, struct run_notes *notes, struct err *e)
 {
     str odd;
 
-    if (!stage_apply(g, m->obj, /* only_try= */ false, &odd, e))
+    if (!sandbox_apply(g, m->obj, /* only_try= */ false, &odd, e))
         return err_wrap(e, "%s:%u", m->file, m->obj->line);
     if (odd.n)
         vec_push(&notes->odd, arena_printf(a, "%s:%u: " STR_FMT, m->file, m->obj->line, STR_ARG(odd)));
     return true;
 }
 
-static bool apply_ranks(struct stage *g, const struct manifests *m, uint32_t from, uint32_t to, struct arena *a,
+static bool apply_ranks(struct sandbox *g, const struct manifests *m, uint32_t from, uint32_t to, struct arena *a,
                         struct run_notes *notes, struct err *e)
 {
     for (uint32_t i = 0; i < m->v.n; i++)
@@ -33,23 +33,23 @@ static bool apply_ranks(struct stage *g, const struct manifests *m, uint32_t fro
     return true;
 }
 
-static struct stage_setup setup_of(const struct run_setup *s)
+static struct sandbox_setup setup_of(const struct run_setup *s)
 {
-    return (struct stage_setup){.seed = s->seed,
-                                .start_ms = s->trace ? s->trace->start_ms : TRACE_START_MS,
-                                .node_ready = about(s->boot_ms),
-                                .pod_start = about(s->start_ms),
-                                .env = s->env,
-                                .settings = s->settings,
-                                .n_settings = s->n_settings,
-                                .on_line = s->on_line,
-                                .ctx = s->line_ctx};
+    return (struct sandbox_setup){.seed = s->seed,
+                                  .start_ms = s->trace ? s->trace->start_ms : TRACE_START_MS,
+                                  .node_ready = about(s->boot_ms),
+                                  .pod_start = about(s->start_ms),
+                                  .env = s->env,
+                                  .settings = s->settings,
+                                  .n_settings = s->n_settings,
+                                  .on_line = s->on_line,
+                                  .ctx = s->line_ctx};
 }
 
 bool run_check(const struct run_setup *s, struct arena *a, struct run_notes *notes, struct err *e)
 {
-    struct stage_setup setup = setup_of(s);
-    AUTO(stage) struct stage *g = stage_new(&setup, e);
+    struct sandbox_setup setup = setup_of(s);
+    AUTO(sandbox) struct sandbox *g = sandbox_new(&setup, e);
 
     if (!g || !apply_ranks(g, s->manifests, 0, UINT32_MAX, a, notes, e))
         return false;
@@ -58,16 +58,16 @@ bool run_check(const struct run_setup *s, struct arena *a, struct run_notes *not
 }
 
 /* From the beginning to the end. */
-static bool live(struct stage *g, const struct run_setup *s, struct arena *a, struct run_notes *notes, struct err *e)
+static bool live(struct sandbox *g, const struct run_setup *s, struct arena *a, struct run_notes *notes, struct err *e)
 {
     struct play *p = NULL;
     bool ok = apply_ranks(g, s->manifests, RANK_WORKLOADS, UINT32_MAX, a, notes, e);
 
     if (ok && s->trace)
         ok = (p = play_new(g, s->trace, s->seed, e)) != NULL;
-    while (ok && stage_now_us(g) < s->for_us) {
-        sim_run_for(g->sim, MIN(PIECE_US, s->for_us - stage_now_us(g)));
-        if (s->on_progress && !s->on_progress(s->progress_ctx, stage_now_us(g)))
+    while (ok && sandbox_now_us(g) < s->for_us) {
+        sim_run_for(g->sim, MIN(PIECE_US, s->for_us - sandbox_now_us(g)));
+        if (s->on_progress && !s->on_progress(s->progress_ctx, sandbox_now_us(g)))
             break;
     }
     if (p) {
@@ -80,17 +80,17 @@ static bool live(struct stage *g, const struct run_setup *s, struct arena *a, st
 
 struct tally *run_simulation(const struct run_setup *s, struct arena *a, struct run_notes *notes, struct err *e)
 {
-    struct stage_setup setup = setup_of(s);
-    struct stage *g = stage_new(&setup, e);
+    struct sandbox_setup setup = setup_of(s);
+    struct sandbox *g = sandbox_new(&setup, e);
     struct watcher *w = g ? watcher_new(g->kube, (double)s->for_us / 1e6) : NULL;
     struct tally *t = NULL;
 
-    if (g && apply_ranks(g, s->manifests, 0, RANK_WORKLOADS, a, notes, e) && stage_open(g, &setup, e)) {
+    if (g && apply_ranks(g, s->manifests, 0, RANK_WORKLOADS, a, notes, e) && sandbox_open(g, &setup, e)) {
         watcher_begin(w);
         if (live(g, s, a, notes, e))
             t = watcher_close(w);
     }
-    stage_free(g);
+    sandbox_free(g);
     watcher_free(w);
     return t;
 }

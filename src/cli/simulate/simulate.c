@@ -100,7 +100,7 @@ static void print_help(void)
         "written, 130 stopped early.\n"
         "\n"
         "Examples:\n"
-        "  karpenter simulate -f examples/simulate --trace examples/simulate-trace/week.yaml --for 7d\n"
+        "  karpenter simulate -f examples/simulate/cluster --trace examples/simulate/trace.yaml --for 7d\n"
         "  karpenter simulate -f nodepool.yaml -f apps/ --for 30d --compare cheaper.yaml --report report.html\n"
         "  karpenter simulate --from-cluster --for 7d --compare CONSOLIDATION_MIN_SAVINGS=5%%\n");
 }

@@ -157,7 +157,7 @@ static void note_going(struct watcher *w, struct seen_pod *p, const struct chang
     const struct tree *list = tree_get(change_part(c, "status"), "conditions");
 
     p->going = true;
-    for (uint32_t i = 0; list && i < list->n; i++)
+    for (uint32_t i = 0; !p->daemon && list && i < list->n; i++)
         if (str_is(tree_str(tree_get(&list->items[i], "type")), "DisruptionTarget") &&
             str_is(tree_str(tree_get(&list->items[i], "reason")), "EvictionByEvictionAPI")) {
             w->t->total.evicted++;
@@ -224,8 +224,10 @@ static void on_event(void *ctx, const struct change *c)
     const struct tree *t = change_new(c);
     struct seen_pod *p =
         HTAB_THING(htab_get(&w->pods, tree_str(tree_at(t, "involvedObject", "uid", NULL))), struct seen_pod, by_uid);
-    if (p && p->state == POD_WAITS)
-        p->why = w->whys->v.v[intern(w->t->arena, w->whys, tree_str(tree_get(t, "message")))];
+    if (!p || p->state != POD_WAITS)
+        return;
+    uint32_t ix = intern(w->t->arena, w->whys, tree_str(tree_get(t, "message")));
+    p->why = w->whys->v.v[ix];
 }
 
 void watcher_pods_init(struct watcher *w)

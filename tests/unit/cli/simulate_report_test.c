@@ -62,6 +62,7 @@ static struct report report_of(struct arena *a, struct outcome *v, uint32_t n)
 
 static const char alone[] = "1 day from 2026-01-05T00:00:00Z, seed 7, prices: made up\n"
                             "\n"
+                            "                                           now\n"
                             "  cost                                 $100.00\n"
                             "    an hour                              $4.17\n"
                             "    a month of 730 h                 $3,041.67\n"
@@ -80,12 +81,12 @@ static const char alone[] = "1 day from 2026-01-05T00:00:00Z, seed 7, prices: ma
                             "  CPU requested of what nodes have       60.0%\n"
                             "    memory                               45.0%\n"
                             "\n"
-                            "  cost of NodePools\n"
+                            "  cost of NodePools     now\n"
                             "  spot               $40.00\n"
                             "  steady             $60.00\n"
                             "\n"
-                            "  nodes removed because\n"
-                            "  Empty                  12\n"
+                            "  nodes removed because  now\n"
+                            "  Empty                   12\n"
                             "\n"
                             "  machines        launched  on average     cost\n"
                             "  m5.large  spot        30        12.5  $100.00\n"
@@ -95,8 +96,8 @@ static const char alone[] = "1 day from 2026-01-05T00:00:00Z, seed 7, prices: ma
 
 static const char beside[] = "1 day from 2026-01-05T00:00:00Z, seed 7, prices: made up\n"
                              "\n"
-                             "                                           now  cheaper\n"
-                             "  cost                                 $100.00   $50.00  -50.0%\n";
+                             "                                           now     cheaper\n"
+                             "  cost                                 $100.00      $50.00  -50.0%\n";
 
 static void text(void **state UNUSED)
 {

@@ -1,6 +1,6 @@
 #include "cli/simulate/trace.h"
 
-#include <stdio.h>
+#include "base/sb.h"
 
 #include "support/check.h"
 

@@ -1,6 +1,8 @@
 /* NodeClaims as they are sent, from plans for real manifests. */
 #include "control/claim_body.h"
 
+#include <stdio.h>
+
 #include "cloud/catalog.h"
 #include "data/json.h"
 #include "data/reader.h"
@@ -140,9 +142,40 @@ static void copies_the_template(void **state UNUSED)
     lab_fini(&l);
 }
 
+static void the_old_expiry(void **state UNUSED)
+{
+    static const struct {
+        const char *name, *modern, *old, *want;
+    } cases[] = {
+        {"neither", "", "", ""},
+        {"the old one alone", "", "48h", "\"expireAfter\":\"48h\""},
+        {"beside the default, which the API server fills in", "      expireAfter: 720h\n", "48h",
+         "\"expireAfter\":\"48h\""},
+        {"to live for ever", "      expireAfter: 720h\n", "Never", "\"expireAfter\":\"Never\""},
+        {"the new one wins", "      expireAfter: 24h\n", "48h", "\"expireAfter\":\"24h\""},
+        {"also when it is Never", "      expireAfter: Never\n", "48h", "\"expireAfter\":\"Never\""},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char yaml[2000];
+        struct lab l;
+
+        (void)snprintf(yaml, sizeof(yaml),
+                       CLASS "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default, uid: np1}\nspec:\n"
+                             "  disruption: {consolidateAfter: 0s%s%s}\n"
+                             "  template:\n    spec:\n%s      " REF "\n      requirements: []\n" READY "%s",
+                       cases[i].old[0] ? ", expireAfter: " : "", cases[i].old, cases[i].modern, POD(""));
+        str got = body(&l, yaml);
+        check_true(cases[i].name,
+                   cases[i].want[0] ? str_contains(got, str_c(cases[i].want)) : !str_contains(got, STR("expireAfter")));
+        lab_fini(&l);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(plain), cmocka_unit_test(copies_the_template)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(plain), cmocka_unit_test(copies_the_template),
+                                       cmocka_unit_test(the_old_expiry)};
 
     return cmocka_run_group_tests_name("control/claim_body", tests, NULL, NULL);
 }

@@ -97,7 +97,8 @@ static void pod_events(void **state)
     const struct pod running = {.phase = PHASE_RUNNING, .node = SYM(ZONE)};
     const struct pod done = {.phase = PHASE_SUCCEEDED, .node = SYM(ZONE)};
     const struct pod failed = {.phase = PHASE_FAILED, .node = SYM(ZONE)};
-    const struct pod ending = {.phase = PHASE_RUNNING, .node = SYM(ZONE), .terminating = true};
+    const struct pod ending = {.phase = PHASE_RUNNING, .node = SYM(ZONE), .terminating = true, .grace_s = 30};
+    const struct pod gone = {.phase = PHASE_RUNNING, .node = SYM(ZONE), .terminating = true};
     const struct pod daemon = {.phase = PHASE_RUNNING, .node = SYM(ZONE), .owner = OWNER_DAEMONSET};
     const struct {
         const char *name;
@@ -110,6 +111,7 @@ static void pod_events(void **state)
         {"fails", &bound, &failed, true},
         {"ended", &done, &failed, false},
         {"is deleted", &running, &ending, true},
+        {"is deleted without grace", &running, &gone, false},
         {"being deleted", &ending, &ending, false},
         {"gone", &running, NULL, false},
         {"new, and bound", NULL, &running, true},

@@ -8,7 +8,6 @@
 #include "support/check.h"
 #include "support/scenario.h"
 
-
 /* What is said of node n1: "candidate", or text and fix. */
 static str said(const struct candidates *c, enum disrupt_method m, struct sb *out)
 {

@@ -1,5 +1,6 @@
 /* live - what a pass of one method finds and says, as lines of text. Names of nodes that begin with `busy` are under way in
- * a command, `told` have heard why they stay, `nominated` and `buffer` are what they are called. */
+ * a command, `told` have heard why they stay, `nominated` and `buffer` are what they are called. Pods that wait and whose
+ * names begin with `spare` are of a capacity buffer. */
 #pragma once
 
 #include "base/bits.h"
@@ -30,6 +31,8 @@ static inline void live_open(struct live *l, const char *text, enum disrupt_meth
         s->nodes[i].nominated = str_starts(name, STR("nominated"));
         s->nodes[i].n_buffer_pods = str_starts(name, STR("buffer"));
     }
+    for (uint32_t i = 0; i < s->n_pods; i++)
+        s->pods[i].of_buffer = str_starts(s->pods[i].name, STR("spare"));
     l->o = (struct pass_options){.method = m, .compat = compat, .busy = busy, .told = told};
 }
 

@@ -244,6 +244,13 @@ static const struct live_case thorough[] = {
     {"single: pods that no type holds together",
      TYPES "pool default budget=100% req='itype In small'\n" BIG("n") "\npod p x3 node=n cpu=1.5", METHOD_SINGLE,
      "unconsolidatable n: Can't remove without creating 3 candidates\n"},
+    {"CL-21: a node whose room a buffer has may shrink to what both need",
+     TYPES POOL BIG("n") PODS("n") "\npod spare cpu=1.5", METHOD_SINGLE,
+     "single replace: [n] -> [1 replacement]\n"
+     "candidate n: replace: [n] -> [1 replacement] saves 0.20\nmove default approved\n"},
+    {"CL-21: or go, where there is room elsewhere", TYPES POOL ROOM SMALL("n") PODS("n") "\npod spare cpu=1",
+     METHOD_MULTI, "single delete: [n]\nmove default approved\n"},
+    {"CL-21: room for a buffer is not given up", TYPES POOL SMALL("n") "\npod spare cpu=1", METHOD_EMPTINESS, ""},
     {"CL-4: a budget that is closed for some",
      TYPES POOL "pool other budget=0\n" SMALL("a") PODS("a") "\n" SMALL("b") " pool=other\npod q node=b cpu=1.5",
      METHOD_SINGLE,

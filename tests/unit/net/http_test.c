@@ -1,6 +1,7 @@
 /* Calls and replies, the same in every place: simulated, over a socket, over TLS. */
 #include "net/http.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,15 +75,31 @@ static void in_fiber(struct bench *b, struct exchange *x, void (*fn)(void *arg))
     fiber_go(b->p->server, "answer", fn, l);
 }
 
+/* Names of headers have no case, and travel without one in HTTP/2. */
+static str as_usual(struct arena *a, str name)
+{
+    char *p = (char *)(uintptr_t)arena_strdup(a, name).p;
+
+    for (size_t i = 0; i < name.n; i++) {
+        bool first = i == 0 || p[i - 1] == '-';
+
+        p[i] = (char)(first ? toupper((unsigned char)p[i]) : tolower((unsigned char)p[i]));
+    }
+    return (str){p, name.n};
+}
+
 static void echo(struct exchange *x)
 {
     struct sb out = {0};
 
     sb_printf(&out, "%s " STR_FMT " ? " STR_FMT "\n", x->method, STR_ARG(x->path), STR_ARG(x->query));
-    for (uint32_t i = 0; i < x->n_headers; i++)
-        if (str_starts(x->headers[i].name, STR("X-")) || str_is(x->headers[i].name, "Accept") ||
-            str_is(x->headers[i].name, "Content-Type") || str_is(x->headers[i].name, "Expect"))
-            sb_printf(&out, STR_FMT ": " STR_FMT "\n", STR_ARG(x->headers[i].name), STR_ARG(x->headers[i].value));
+    for (uint32_t i = 0; i < x->n_headers; i++) {
+        str name = as_usual(x->arena, x->headers[i].name);
+
+        if (str_starts(name, STR("X-")) || str_is(name, "Accept") || str_is(name, "Content-Type") ||
+            str_is(name, "Expect"))
+            sb_printf(&out, STR_FMT ": " STR_FMT "\n", STR_ARG(name), STR_ARG(x->headers[i].value));
+    }
     sb_str(&out, x->body);
     reply_all(x, 200, "text/plain", sb_view(&out));
     sb_fini(&out);

@@ -21,16 +21,21 @@ NOT_READY = "node.kubernetes.io/not-ready"
 RANDOM_LABELS = {"topology.kubernetes.io/zone", "kwok-partition"}
 
 
+def is_race(resource, code):
+    """Somebody else was quicker: another writer, or the pod that is to be evicted has just gone."""
+    return code == 409 or (resource == "pods/eviction" and code == 404)
+
+
 def recorded(lines, plain):
     for w in lines:
-        if "verb" in w and w["code"] != 409 and not w["resource"].startswith("leases"):
+        if "verb" in w and not is_race(w["resource"], w["code"]) and not w["resource"].startswith("leases"):
             yield {"verb": w["verb"], "resource": w["resource"], "name": plain(w["name"]), "type": w["type"], "body": plain(w["body"]), "code": w["code"]}
 
 
 def done(lines, names):
     claims = iter(names.claims)
     for w in lines:
-        if w["what"] != "write" or w["status"] in (0, 409):
+        if w["what"] != "write" or w["status"] == 0:
             continue
         parts = re.sub(r"^/api/v1/|^/apis/[^/]+/[^/]+/", "", w["path"]).split("/")
         if parts[0] == "namespaces":
@@ -38,7 +43,10 @@ def done(lines, names):
         body = json.loads(w["body"]) if w["body"] else {}
         verb = VERBS[w["method"]]
         name = parts[1] if len(parts) > 1 else body["metadata"].get("name") or next(claims)
-        yield {"verb": verb, "resource": "/".join([parts[0]] + parts[2:]), "name": names.plain(name), "type": PATCH_TYPES.get(w["type"], "json"),
+        resource = "/".join([parts[0]] + parts[2:])
+        if is_race(resource, w["status"]):
+            continue
+        yield {"verb": verb, "resource": resource, "name": names.plain(name), "type": PATCH_TYPES.get(w["type"], "json"),
                "body": names.plain_json(body), "code": w["status"]}
 
 

@@ -7,8 +7,8 @@
 #include "data/json.h"
 #include "data/reader.h"
 #include "net/fiber.h"
+#include "support/bad_day.h"
 #include "support/check.h"
-#include "support/kube_bench.h"
 #include "support/reflector.h"
 
 #define CM_URL BENCH_URL "/api/v1/namespaces/default/configmaps"
@@ -20,33 +20,27 @@
 #define N_WRITERS 3
 #define N_NAMES 12u
 
-static const struct kube_options options = {.version = "v1.36.3", .window = 300};
+/* Watches last longer here: writers pause for minutes. */
+static struct kube_faults long_day(void)
+{
+    struct kube_faults f = bad_day;
 
-static const struct kube_faults bad_day = {
-    .conflict = 3000,
-    .gone = 10000,
-    .throttle = 3000,
-    .error = 3000,
-    .lose_reply = 4000,
-    .delay = 8000,
-    .delay_us = {1000, 3 * SECOND_US},
-    .duplicate = 6000,
-    .drop_watch = 40000,
-    .drop_after_us = {1000, 90 * SECOND_US},
-    .restart = 300,
-    .restart_us = {SECOND_US, 20 * SECOND_US},
-};
+    f.conflict = f.throttle = f.error = 3000;
+    f.gone = 10000;
+    f.duplicate = 6000;
+    f.drop_watch = 40000;
+    f.drop_after_us[1] = 90 * SECOND_US;
+    return f;
+}
 
-static const struct sim_faults bad_net = {
-    .delay_us = {100, 50000},
-    .refuse = 1000,
-    .lose_reply = 1000,
-    .cut_stream = 4000,
-    .cut_after_us = {1000, 60 * SECOND_US},
-    .stall_stream = 2000,
-    .stall_us = {1000, 20 * SECOND_US},
-    .slow = 1000,
-};
+static struct sim_faults long_net(void)
+{
+    struct sim_faults f = bad_day_net;
+
+    f.cut_stream = 4000;
+    f.cut_after_us[1] = 60 * SECOND_US;
+    return f;
+}
 
 /* ---- writers ---- */
 
@@ -202,7 +196,7 @@ static void run(uint64_t seed, const struct kube_faults *kf, const struct sim_fa
     char name[64];
 
     (void)snprintf(name, sizeof(name), "seed %llu", (unsigned long long)seed);
-    bench_init(&b, seed, &options, kf);
+    bench_init(&b, seed, &bad_day_server, kf);
     sim_set_faults(b.sim, BENCH_URL, nf);
     for (uint32_t i = 0; i < ARRAY_LEN(r); i++) {
         r[i] = (struct reflector){.world = b.client, .url = CM_URL, .query = "", .limit = i == 0 ? 5 : 0};
@@ -257,13 +251,15 @@ static void a_good_day(void **state)
 
 static void bad_days(void **state)
 {
+    struct kube_faults day = long_day();
+    struct sim_faults net = long_net();
     struct outcome sum = {0};
 
     (void)state;
     for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
         struct outcome o;
 
-        run(seed, &bad_day, &bad_net, &o);
+        run(seed, &day, &net, &o);
         sum.faults += o.faults;
         sum.n_lists += o.n_lists;
         sum.n_done += o.n_done;
@@ -277,12 +273,14 @@ static void bad_days(void **state)
 
 static void same_seed_same_day(void **state)
 {
+    struct kube_faults day = long_day();
+    struct sim_faults net = long_net();
     struct outcome a, b, c;
 
     (void)state;
-    run(7, &bad_day, &bad_net, &a);
-    run(7, &bad_day, &bad_net, &b);
-    run(8, &bad_day, &bad_net, &c);
+    run(7, &day, &net, &a);
+    run(7, &day, &net, &b);
+    run(8, &day, &net, &c);
     check_u64("the same", a.trace, b.trace);
     check_true("another", a.trace != c.trace);
 }
@@ -294,7 +292,7 @@ static void lost_replies(void **state)
     struct kube_bench b;
 
     (void)state;
-    bench_init(&b, 1, &options, &always);
+    bench_init(&b, 1, &bad_day_server, &always);
     const struct stream *s =
         bench_call(&b, "POST", "/api/v1/namespaces/default/configmaps", NULL, "{\"metadata\":{\"name\":\"a\"}}");
     check_true("no answer", s->broken && s->status == 0);

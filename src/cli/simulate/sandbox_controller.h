@@ -1,4 +1,4 @@
-/* stage_controller - the controller in the simulated world: the same autoscaler that runs in a pod. Apart from stage.h, because the far end of the wire has names of
+/* sandbox_controller - the controller in the simulated world: the same autoscaler that runs in a pod. Apart from sandbox.h, because the far end of the wire has names of
  * its own.
  */
 #pragma once
@@ -9,9 +9,9 @@
 #include "cli/cli.h"
 #include "net/world.h"
 
-struct stage_controller;
+struct sandbox_controller;
 
-struct stage_controller_setup {
+struct sandbox_controller_setup {
     struct world *world;
     const char *server;          /* base url of the API server */
     const struct cli_env *env;   /* whose first provider makes the machines */
@@ -22,7 +22,6 @@ struct stage_controller_setup {
 };
 
 /* NULL: a setting is not one of the controller's, or its value cannot be. */
-struct stage_controller *stage_controller_new(const struct stage_controller_setup *s, struct err *e);
-void stage_controller_free(struct stage_controller *r); /* its world is dead */
-void stage_controller_metrics(struct stage_controller *r, struct sb *out);
-bool stage_controller_acts(const struct stage_controller *r); /* it has seen everything and leads */
+struct sandbox_controller *sandbox_controller_new(const struct sandbox_controller_setup *s, struct err *e);
+void sandbox_controller_free(struct sandbox_controller *r); /* its world is dead */
+bool sandbox_controller_acts(const struct sandbox_controller *r); /* it has seen everything and leads */

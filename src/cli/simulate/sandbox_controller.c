@@ -1,10 +1,10 @@
-#include "cli/simulate/stage_controller.h"
+#include "cli/simulate/sandbox_controller.h"
 
 #include "control/autoscaler.h"
 #include "model/sym.h"
 
-struct stage_controller {
-    struct stage_controller_setup s;
+struct sandbox_controller {
+    struct sandbox_controller_setup s;
     struct arena *arena;
     struct syms *syms;
     struct options options;
@@ -23,7 +23,7 @@ static void on_end(void *ctx UNUSED, int status UNUSED) {}
 static void drop_line(void *ctx UNUSED, str line UNUSED) {}
 
 /* What the world does not have is not asked for: another replica, a port. */
-static const char *const env_of_stage[] = {
+static const char *const env_of_sandbox[] = {
     "DISABLE_LEADER_ELECTION", "true", "METRICS_PORT", "0", "HEALTH_PROBE_PORT", "0", NULL,
 };
 
@@ -39,7 +39,7 @@ static const struct option_doc *find_setting(str key)
 }
 
 /* Settings become flags, so that a value that cannot be is refused. */
-static bool parse_settings(struct stage_controller *r, struct err *e)
+static bool parse_settings(struct sandbox_controller *r, struct err *e)
 {
     VEC(char *) argv = {0};
     bool ok = true;
@@ -60,15 +60,15 @@ static bool parse_settings(struct stage_controller *r, struct err *e)
                      (char *)(uintptr_t)arena_printf(r->arena, "--%s=" STR_FMT "%c", d->flag, STR_ARG(value), 0).p);
     }
     vec_push(&argv, NULL);
-    ok = ok && (options_parse(&r->options, r->arena, r->syms, (int)argv.n - 1, argv.v, env_of_stage, e) ||
+    ok = ok && (options_parse(&r->options, r->arena, r->syms, (int)argv.n - 1, argv.v, env_of_sandbox, e) ||
                 err_wrap(e, "--settings"));
     vec_fini(&argv);
     return ok;
 }
 
-struct stage_controller *stage_controller_new(const struct stage_controller_setup *s, struct err *e)
+struct sandbox_controller *sandbox_controller_new(const struct sandbox_controller_setup *s, struct err *e)
 {
-    struct stage_controller *r = xcalloc(1, sizeof(*r));
+    struct sandbox_controller *r = xcalloc(1, sizeof(*r));
 
     r->s = *s;
     r->arena = arena_new(0);
@@ -90,11 +90,11 @@ struct stage_controller *stage_controller_new(const struct stage_controller_setu
     }
     if (r->op)
         return r;
-    stage_controller_free(r); /* nothing has been started in it */
+    sandbox_controller_free(r); /* nothing has been started in it */
     return NULL;
 }
 
-void stage_controller_free(struct stage_controller *r)
+void sandbox_controller_free(struct sandbox_controller *r)
 {
     if (!r)
         return;
@@ -106,12 +106,7 @@ void stage_controller_free(struct stage_controller *r)
     free(r);
 }
 
-bool stage_controller_acts(const struct stage_controller *r)
+bool sandbox_controller_acts(const struct sandbox_controller *r)
 {
     return autoscaler_leads(r->op) && autoscaler_synced(r->op);
-}
-
-void stage_controller_metrics(struct stage_controller *r, struct sb *out)
-{
-    autoscaler_metrics(r->op, out);
 }

@@ -1,4 +1,4 @@
-#include "cli/simulate/stage.h"
+#include "cli/simulate/sandbox.h"
 
 #include <stdlib.h>
 
@@ -16,12 +16,27 @@
 #define HEARTBEAT_MS (24 * 60 * 60 * 1000)
 #define NODE_GRACE_MS (4 * 60 * 60 * 1000)
 
-struct stage *stage_new(const struct stage_setup *s, struct err *e)
+/* What the controller says about its work is not kept, but for why a pod has no place: nobody reads it here, and an idle cluster would do little else. */
+static bool is_small_talk(const struct exchange *x)
 {
-    struct stage *g = xcalloc(1, sizeof(*g));
+    return strcmp(x->method, "GET") != 0 && str_starts(x->path, STR("/api/v1/namespaces/")) &&
+           str_contains(x->path, STR("/events")) && !str_contains(x->body, STR("FailedScheduling"));
+}
+
+static void serve(void *kube, struct exchange *x)
+{
+    if (is_small_talk(x))
+        reply_all(x, 201, "application/json", x->body);
+    else
+        kube_serve(kube, x);
+}
+
+struct sandbox *sandbox_new(const struct sandbox_setup *s, struct err *e)
+{
+    struct sandbox *g = xcalloc(1, sizeof(*g));
 
     g->arena = arena_new(64 << 10);
-    g->sim = sim_new(s->seed, s->start_ms - STAGE_SETUP_US / 1000);
+    g->sim = sim_new(s->seed, s->start_ms - SANDBOX_SETUP_US / 1000);
     g->servers = sim_process(g->sim, "kube");
     g->kube = kube_new(g->servers, &(struct kube_options){.version = KUBE_VERSION});
     g->cluster = cluster_new(g->kube, &(struct cluster_options){.lean = true,
@@ -30,35 +45,35 @@ struct stage *stage_new(const struct stage_setup *s, struct err *e)
                                                                 .lease_renew_ms = LEASE_RENEW_MS,
                                                                 .heartbeat_ms = HEARTBEAT_MS,
                                                                 .node_grace_ms = NODE_GRACE_MS});
-    sim_mount(g->sim, SERVER, g->servers, kube_serve, g->kube);
+    sim_mount(g->sim, SERVER, g->servers, serve, g->kube);
     if (kube_load_crds(g->kube, e)) {
         sim_run_for(g->sim, STEP_US); /* service accounts */
         return g;
     }
-    stage_free(g);
+    sandbox_free(g);
     return NULL;
 }
 
-bool stage_open(struct stage *g, const struct stage_setup *s, struct err *e)
+bool sandbox_open(struct sandbox *g, const struct sandbox_setup *s, struct err *e)
 {
     g->mind = sim_process(g->sim, "controller");
-    g->controller = stage_controller_new(&(struct stage_controller_setup){.world = g->mind,
-                                                                          .server = SERVER,
-                                                                          .env = s->env,
-                                                                          .settings = s->settings,
-                                                                          .n_settings = s->n_settings,
-                                                                          .on_line = s->on_line,
-                                                                          .ctx = s->ctx},
-                                         e);
+    g->controller = sandbox_controller_new(&(struct sandbox_controller_setup){.world = g->mind,
+                                                                              .server = SERVER,
+                                                                              .env = s->env,
+                                                                              .settings = s->settings,
+                                                                              .n_settings = s->n_settings,
+                                                                              .on_line = s->on_line,
+                                                                              .ctx = s->ctx},
+                                           e);
     if (!g->controller)
         return false;
-    sim_run_for(g->sim, STAGE_SETUP_US - sim_now_us(g->sim));
-    return stage_controller_acts(g->controller) ||
+    sim_run_for(g->sim, SANDBOX_SETUP_US - sim_now_us(g->sim));
+    return sandbox_controller_acts(g->controller) ||
            err_set(e, ERR_TIMEOUT, "the controller has not begun to act %lld s after its start",
-                   (long long)(STAGE_SETUP_US / 1000000));
+                   (long long)(SANDBOX_SETUP_US / 1000000));
 }
 
-void stage_free(struct stage *g)
+void sandbox_free(struct sandbox *g)
 {
     if (!g)
         return;
@@ -66,7 +81,7 @@ void stage_free(struct stage *g)
         sim_kill(g->mind);
         sim_run_for(g->sim, UNWIND_US); /* what was under way unwinds */
     }
-    stage_controller_free(g->controller);
+    sandbox_controller_free(g->controller);
     cluster_free(g->cluster);
     kube_free(g->kube);
     sim_free(g->sim);
@@ -74,9 +89,9 @@ void stage_free(struct stage *g)
     free(g);
 }
 
-int64_t stage_now_us(const struct stage *s)
+int64_t sandbox_now_us(const struct sandbox *s)
 {
-    return sim_now_us(s->sim) - STAGE_SETUP_US;
+    return sim_now_us(s->sim) - SANDBOX_SETUP_US;
 }
 
 /* ---- kinds ---- */
@@ -104,7 +119,7 @@ static bool answers_to(const struct kind *k, str word)
     return false;
 }
 
-const struct kind *stage_kind(const struct stage *s, str word)
+const struct kind *sandbox_kind(const struct sandbox *s, str word)
 {
     for (uint32_t i = 0; i < kube_n_kinds(s->kube); i++) {
         const struct kind *k = kube_kind_at(s->kube, i);
@@ -115,7 +130,7 @@ const struct kind *stage_kind(const struct stage *s, str word)
     return NULL;
 }
 
-const struct kind *stage_kind_of(const struct stage *s, const struct tree *obj)
+const struct kind *sandbox_kind_of(const struct sandbox *s, const struct tree *obj)
 {
     str group, version, api = tree_str(tree_get(obj, "apiVersion"));
 
@@ -135,7 +150,7 @@ static bool explain(struct err *e, const struct kind *k, str name, const struct 
                    STR_ARG(k->name), STR_ARG(name), STR_ARG(st->message));
 }
 
-static void need_namespace(struct stage *s, str ns)
+static void need_namespace(struct sandbox *s, str ns)
 {
     const struct kind *k = kube_kind(s->kube, STR(""), STR("Namespace"));
     struct tree *t = tree_new_map(s->arena);
@@ -149,9 +164,9 @@ static void need_namespace(struct stage *s, str ns)
     (void)kube_create(s->kube, s->arena, k, t, NULL, &st); /* what comes next says why not */
 }
 
-bool stage_apply(struct stage *s, const struct tree *obj, bool only_try, str *ret_odd, struct err *e)
+bool sandbox_apply(struct sandbox *s, const struct tree *obj, bool only_try, str *ret_odd, struct err *e)
 {
-    const struct kind *k = stage_kind_of(s, obj);
+    const struct kind *k = sandbox_kind_of(s, obj);
     struct warnings warnings = {0};
     struct status st;
 
@@ -177,7 +192,7 @@ bool stage_apply(struct stage *s, const struct tree *obj, bool only_try, str *re
     return ok;
 }
 
-bool stage_scale(struct stage *s, const struct kind *kind, str ns, str name, int64_t replicas, struct err *e)
+bool sandbox_scale(struct sandbox *s, const struct kind *kind, str ns, str name, int64_t replicas, struct err *e)
 {
     struct write_options o = {.fields = FIELDS_IGNORE};
     struct status st;
@@ -189,7 +204,7 @@ bool stage_scale(struct stage *s, const struct kind *kind, str ns, str name, int
            explain(e, kind, name, &st);
 }
 
-bool stage_delete(struct stage *s, const struct kind *kind, str ns, str name, struct err *e)
+bool sandbox_delete(struct sandbox *s, const struct kind *kind, str ns, str name, struct err *e)
 {
     struct status st;
 
