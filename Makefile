@@ -5,6 +5,7 @@
 #   make lint       format, static analysis, layers
 #   make format     lays every source out as lint wants it
 #   make fuzz T=60  every fuzz target for T seconds
+#   make soak H=8   random clusters with faults for H hours on all cores; writes build/soak.json; ARGS='--seed 7' runs one (docs/reliability.md)
 #   make bench      benchmarks; writes build/bench.json
 #   make demo       the demo; ARGS=--tour runs the guided tour
 #   make e2e        the program against a real control plane
@@ -18,6 +19,7 @@ SAN ?= build/san
 FUZZ ?= build/fuzz
 PREFIX ?= /usr/local
 T ?= 60
+H ?= 8
 MESON_FLAGS ?=
 # Link-time optimisation is worth an eighth of the planner's time; with clang it would need another linker.
 LTO ?= $(if $(findstring clang,$(CC)),false,true)
@@ -60,6 +62,11 @@ fuzz: $(FUZZ)/build.ninja
 	@ninja -C $(FUZZ)
 	@./tools/run-fuzz $(FUZZ) $(T)
 
+soak: $(SAN)/build.ninja
+	@$(SETUP) build test
+	@ninja -C $(SAN) tests/sim/soak
+	@$(SAN)/tests/sim/soak $(if $(ARGS),$(ARGS),--for $(H) --json build/soak.json)
+
 bench: all
 	@test -x bench/run || { echo 'make bench: there are no benchmarks yet (bench/run is missing).' >&2; exit 1; }
 	@$(SETUP) bench
@@ -83,4 +90,4 @@ install: all
 clean:
 	@find build -mindepth 1 -maxdepth 1 ! -name deps -exec rm -rf {} + 2>/dev/null || true
 
-.PHONY: all test lint format fuzz bench demo e2e install clean
+.PHONY: all test lint format fuzz soak bench demo e2e install clean

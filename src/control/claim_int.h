@@ -48,6 +48,7 @@ struct pool_note {
     bool failed[HEALTH_SAMPLES];
     uint32_t n, at;           /* samples, and where the next goes */
     int64_t noted_generation; /* old spellings have been told of up to here */
+    uint64_t counted_at;      /* store_changes() when its sums were right; 0: never */
 };
 
 struct claims {

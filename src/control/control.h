@@ -23,7 +23,7 @@ struct control {
     struct store *store;
     struct feed *feed; /* watches into the store; decodes answers to our own writes */
     struct cloud *cloud;
-    struct overlays *overlays; /* which c->cloud is then, over the provider; NULL: their gate is closed */
+    struct overlays *overlays; /* between c->cloud and the provider; NULL: their gate is closed */
     struct syms *syms;
     struct manager *manager;
     struct recorder *recorder;

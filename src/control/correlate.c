@@ -130,12 +130,14 @@ static bool combine(struct correlator *c, const struct digest *of, str message, 
     return true;
 }
 
-static bool is_spam(struct correlator *c, const struct digest *object, int64_t now_us)
+/* Warnings have a limit of their own: what is said every two minutes about a node that is kept must not drown out why it cannot be drained. */
+static bool is_spam(struct correlator *c, struct digest object, bool warning, int64_t now_us)
 {
-    struct bucket *b = lru_get(&c->spam, digest_str(object));
+    mix(&object, warning ? STR("Warning") : STR("Normal"));
+    struct bucket *b = lru_get(&c->spam, digest_str(&object));
 
     if (!b) {
-        b = lru_put(&c->spam, digest_str(object));
+        b = lru_put(&c->spam, digest_str(&object));
         *b = (struct bucket){.qps = SPAM_QPS, .burst = SPAM_BURST, .at_us = now_us};
     }
     return !bucket_take(b, now_us);
@@ -163,6 +165,6 @@ struct sighting correlator_see(struct correlator *c, struct arena *a, struct wor
     ret.count = ++s->count;
     ret.first_ms = s->first_ms;
     ret.name = s->uuid[0] ? arena_strdup(a, str_c(s->uuid)) : name_from(a, ev->object.name, s->ns);
-    ret.skip = is_spam(c, &object, now_us);
+    ret.skip = is_spam(c, object, ev->warning, now_us);
     return ret;
 }

@@ -82,7 +82,8 @@ static uint64_t *taken_bits(struct disruptor *d, struct arena *a, const struct s
     return v;
 }
 
-/* A pool that has too many is made smaller first. */
+/* A pool that has too many is made smaller first. One that is not ready has no room: what takes the place of a node could not be launched, and the node would be given up and taken back
+ * for as long as that lasts. */
 static int64_t *static_rooms(struct disruptor *d, struct arena *a, const struct snapshot *s)
 {
     int64_t *room = arena_new_array(a, int64_t, s->n_pools);
@@ -91,7 +92,7 @@ static int64_t *static_rooms(struct disruptor *d, struct arena *a, const struct 
         const struct nodepool *p = &s->pools[i];
         struct pool_census v = store_pool_census(d->c->store, p->name);
 
-        if (p->is_static && (int64_t)v.active + v.pending <= p->replicas)
+        if (p->is_static && p->ready == COND_TRUE && (int64_t)v.active + v.pending <= p->replicas)
             room[i] = store_room(d->c->store, p->name, static_limit(p));
     }
     return room;

@@ -19,18 +19,30 @@ void counter_decide(struct arena *a, const struct syms *t, struct tree *pool, co
     tree_set_i64(a, status, "nodes", reslist_value(usage, SYM(NODES)) / 1000);
 }
 
+/* It is asked every five seconds, and mostly nothing at all has happened. */
+static bool is_counted(struct claims *s, str name)
+{
+    const struct kept *k = store_kept(s->c->store, OBJ_NODEPOOL, name);
+
+    return k && pool_note(s, k->uid)->counted_at == store_changes(s->c->store);
+}
+
 static struct result reconcile(struct reconcile *r)
 {
     struct claims *s = r->ctx;
     struct draft d;
     struct err e;
 
+    if (is_counted(s, r->name))
+        return result_after_ms(POLL_MS);
     if (!pool_open(&d, s, r))
         return RESULT_OK;
     if (!store_synced(s->c->store))
         return result_after_ms(UNSYNCED_POLL_MS);
     struct reslist usage = store_pool_usage(s->c->store, r->name);
     counter_decide(r->arena, s->c->syms, d.obj, &usage);
+    if (!draft_changed(&d))
+        pool_note(s, obj_uid(d.obj))->counted_at = store_changes(s->c->store);
     if (!draft_patch(&d, DRAFT_STATUS, &e))
         return write_failed(r, &e);
     return result_after_ms(POLL_MS);

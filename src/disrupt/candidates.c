@@ -6,6 +6,8 @@
 #include "base/sort.h"
 #include "disrupt/candidate.h"
 
+#define FEW_NODES 16
+
 /* --- construction ---------------------------------------------------------------------------------------------------- */
 
 static sym label_of(const struct snapshot *s, const struct state_node *n, sym key)
@@ -93,10 +95,23 @@ static enum blocker_kind node_obstacle(const struct candidates *c, const struct 
     return pool == NO_INDEX || c->s->catalog->n == 0 ? BLOCK_POOL_MISSING : BLOCK_NONE;
 }
 
+/* A map of all types takes longer to make than a look at all of them for a few nodes. */
+static uint32_t type_named(const struct candidates *c, sym name)
+{
+    const struct catalog *all = c->s->catalog;
+
+    if (c->s->n_nodes > FEW_NODES)
+        return u64map_get(&c->type_of_sym, name.v);
+    for (uint32_t i = 0; i < all->n; i++)
+        if (sym_eq(all->types[i].name, name))
+            return i;
+    return MAP_NONE;
+}
+
 /* As the node's pool sees it. */
 static uint32_t type_of(const struct candidates *c, sym type, sym pool)
 {
-    uint32_t first = sym_some(type) ? u64map_get(&c->type_of_sym, type.v) : MAP_NONE;
+    uint32_t first = sym_some(type) ? type_named(c, type) : MAP_NONE;
 
     return first == MAP_NONE ? NO_INDEX : catalog_for_pool(c->s->catalog, first, pool);
 }
@@ -171,7 +186,7 @@ void candidates_init(struct candidates *c, struct arena *a, const struct snapsho
     *c = (struct candidates){.s = s, .a = a, .pdbs = pdb_index_new(s)};
     for (uint32_t i = 0; i < s->n_pools; i++)
         u64map_put(&c->pool_of_sym, s->pools[i].name_sym.v, i);
-    for (uint32_t i = s->catalog->n; i-- > 0;) /* the first of a name stays */
+    for (uint32_t i = s->n_nodes > FEW_NODES ? s->catalog->n : 0; i-- > 0;) /* the first of a name stays */
         u64map_put(&c->type_of_sym, s->catalog->types[i].name.v, i);
     c->all = arena_new_array(a, struct candidate, s->n_nodes);
     c->movable = arena_new_array(a, uint64_t, BITS_WORDS(s->n_pods));

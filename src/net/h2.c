@@ -1,8 +1,8 @@
 /* Calls that share connections: HTTP/2 with servers that speak it, which an API server does. Its watches and calls are streams of one
  * connection, so that forty writes at once are forty frames and not forty handshakes.
  *
- * It is ours and not libcurl's because libcurl runs every transfer of a connection whenever something arrives for one of them, and
- * because up to some version (7.88 is one) it could leave the last bytes of a watch in a buffer until more came.
+ * It is ours and not libcurl's because watches stand still and calls fail with libcurl 7.88 when they share a connection, and because it
+ * takes less CPU (docs/design/001-network-libraries.md).
  *
  * A server says how many calls it takes on a connection; for more there is another one. Waiting for others to end would not do: a lease
  * that is not renewed in time is lost, however many events are to be written.

@@ -174,6 +174,13 @@ void sim_on_step(struct sim *s, void (*fn)(void *ctx, uint64_t step), void *ctx)
     s->on_step_ctx = ctx;
 }
 
+const struct world *sim_next_owner(const struct sim *s)
+{
+    const struct timer_slot *next = timers_next(&s->core.timers);
+
+    return next ? next->owner : NULL;
+}
+
 /* ---- life ---- */
 
 struct sim *sim_new(uint64_t seed, int64_t start_ms)

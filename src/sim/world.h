@@ -47,8 +47,10 @@ void sim_jump(struct sim *s, int64_t ms);
 int64_t sim_now_us(const struct sim *s);
 
 uint64_t sim_fault_count(const struct sim *s); /* what the network has done to calls */
-struct rng *sim_rng(struct sim *s);      /* for tests that draw from the same seed */
-uint64_t sim_trace(const struct sim *s); /* hash of all that happened so far */
-void sim_note(struct sim *s, str what);  /* adds to the trace */
+struct rng *sim_rng(struct sim *s);            /* for tests that draw from the same seed */
+uint64_t sim_trace(const struct sim *s);       /* hash of all that happened so far */
+void sim_note(struct sim *s, str what);        /* adds to the trace */
 /* Called before every event with a serial number, for tests that kill between any two steps. */
 void sim_on_step(struct sim *s, void (*fn)(void *ctx, uint64_t step), void *ctx);
+/* Whose timer the next event is; NULL: there is none, or it is the network's or a fiber's. */
+const struct world *sim_next_owner(const struct sim *s);

@@ -161,8 +161,25 @@ static str bytes_of(struct arena *a, const struct snapshot *s)
     return ret;
 }
 
+/* Methods that share what is known of the nodes find and say what they would alone. */
+static void check_shared(struct passing *x, const struct pass *p, const struct candidates *known)
+{
+    struct pass_options o = x->o;
+
+    o.known = known;
+    const struct pass *q = disrupt_pass(x->a, x->s, &o);
+    bool same = p->n_candidates == q->n_candidates && p->n_commands == q->n_commands && p->n_remarks == q->n_remarks;
+    for (uint32_t i = 0; same && i < p->n_commands; i++)
+        same = p->commands[i].n_nodes == q->commands[i].n_nodes && p->commands[i].n_claims == q->commands[i].n_claims &&
+               memcmp(p->commands[i].nodes, q->commands[i].nodes, p->commands[i].n_nodes * sizeof(uint32_t)) == 0;
+    for (uint32_t i = 0; same && i < p->n_remarks; i++)
+        same = p->remarks[i].node == q->remarks[i].node && str_eq(p->remarks[i].text, q->remarks[i].text);
+    check(x->t, PROP_PASS, same, "%s: another outcome with what was known", title(x));
+}
+
 static void pass_all(struct passing *x)
 {
+    struct candidates *known = pass_candidates_new(x->a, x->s);
     int64_t *room = arena_new_array(x->a, int64_t, x->s->n_pools);
     str before = bytes_of(x->a, x->s);
 
@@ -175,9 +192,11 @@ static void pass_all(struct passing *x)
         x->t->passes++;
         x->t->commands += p->n_commands;
         check_pass(x, p);
+        check_shared(x, p, known);
         check_plan(x, p);
         check_again(x, p);
     }
+    pass_candidates_free(known);
     check(x->t, PROP_PASS, str_eq(bytes_of(x->a, x->s), before), "the snapshot was written to");
 }
 

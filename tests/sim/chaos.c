@@ -116,7 +116,7 @@ static void draw_parts(struct chaos *c)
     static const struct {
         enum chaos_part part;
         uint32_t one_in;
-    } traits[] = {{CHAOS_PAIR, 2},   {CHAOS_GRACE, 3},   {CHAOS_KEEP, 3},  {CHAOS_LIMITS, 2},
+    } traits[] = {{CHAOS_PAIR, 3},   {CHAOS_GRACE, 3},   {CHAOS_KEEP, 3},  {CHAOS_LIMITS, 2},
                   {CHAOS_STATIC, 4}, {CHAOS_STARTUP, 3}, {CHAOS_REPAIR, 3}};
 
     rng_init(&c->rng, c->what->seed);

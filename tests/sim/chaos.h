@@ -101,4 +101,5 @@ void chaos_add(struct chaos_tally *sum, const struct chaos_tally *t);
 const char *chaos_part_name(enum chaos_part p);
 /* Reads "--seed 7 --without kill,clock --hours 2 --apps 1 --skip 3-9,12 --verbose", the form chaos_print() writes. Other arguments are left, in order: *argc. */
 bool chaos_parse(struct chaos_case *c, int *argc, char **argv, struct err *e);
+bool chaos_read(struct chaos_case *c, const char *line, struct err *e); /* all of it */
 void chaos_print(const struct chaos_case *c, struct sb *out);

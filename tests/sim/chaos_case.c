@@ -6,6 +6,8 @@
 #include "base/err.h"
 #include "sim/chaos.h"
 
+#define MAX_ARGS 16
+
 static const char *const part_names[CHAOS_N_PARTS] = {
 #define X(id, name) name,
     CHAOS_PARTS(X)
@@ -94,6 +96,20 @@ bool chaos_parse(struct chaos_case *c, int *argc, char **argv, struct err *e)
     }
     *argc = kept;
     return true;
+}
+
+bool chaos_read(struct chaos_case *c, const char *line, struct err *e)
+{
+    char text[2000], *argv[MAX_ARGS];
+    int argc = 0;
+
+    (void)snprintf(text, sizeof(text), " %s", line);
+    for (char *p = text; *p && argc < MAX_ARGS; p++)
+        if (*p == ' ') {
+            *p = '\0';
+            argv[argc++] = p + 1;
+        }
+    return chaos_parse(c, &argc, argv, e) && (argc == 0 || err_set(e, ERR_INVALID, "%s: what is that?", argv[0]));
 }
 
 void chaos_print(const struct chaos_case *c, struct sb *out)

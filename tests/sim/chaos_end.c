@@ -13,6 +13,7 @@ size_t __sanitizer_get_current_allocated_bytes(void); /* its header is not every
 
 #define SETTLE_S (25 * 60) /* a claim that is given up, made again, drained */
 #define QUIET_S (20 * 60)
+#define REST_S (6 * 3600)
 #define GROWTH_MAX (64u << 10) /* bytes, while nothing happens */
 
 /* ---- pods ---- */
@@ -231,12 +232,31 @@ static size_t allocated(void)
 #endif
 }
 
+/* Nodes that are not worth their price, or out of date, are still replaced one after the other; that has to come to an end. */
+static bool come_to_rest(struct chaos *c)
+{
+    for (double end = rig_now(c->r) + REST_S; rig_now(c->r) < end && c->bad.n == 0;) {
+        uint64_t writes = c->n_writes;
+
+        for (double s = 0; s < QUIET_S; s += 20) {
+            lab_run(c->r->l, 20);
+            tend(c);
+        }
+        if (c->n_writes == writes)
+            return true;
+    }
+    return false;
+}
+
 static void check_quiet(struct chaos *c)
 {
     size_t at[3];
     uint64_t writes;
 
-    lab_run(c->r->l, 11 * 60); /* the last conditions are brought up to date */
+    if (!come_to_rest(c)) {
+        bad(c, "no rest after %d hours, the last write: %s", REST_S / 3600, c->last_write);
+        return;
+    }
     writes = c->n_writes;
     for (size_t i = 0; i < ARRAY_LEN(at); i++) {
         tend(c);
@@ -247,6 +267,8 @@ static void check_quiet(struct chaos *c)
     if (c->n_writes != writes)
         bad(c, "%llu writes although nothing happens, the last: %s", (unsigned long long)(c->n_writes - writes),
             c->last_write);
+    if (!is_settled(c))
+        bad(c, "what was settled is no more");
     if (at[1] > at[0] + GROWTH_MAX && at[2] > at[1] + GROWTH_MAX) /* caches fill once */
         bad(c, "%zu, %zu, %zu bytes although nothing happens", at[0], at[1], at[2]);
 }

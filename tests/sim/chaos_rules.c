@@ -150,6 +150,16 @@ static bool on_arrival(void *ctx, uint32_t replica, const struct exchange *x)
     return !never_joins(c, x);
 }
 
+static bool is_disrupted(const struct tree *spec)
+{
+    const struct tree *taints = spec ? tree_get(spec, "taints") : NULL;
+
+    for (uint32_t i = 0; taints && i < taints->n; i++)
+        if (str_is(tree_str(tree_get(&taints->items[i], "key")), DISRUPTED_TAINT))
+            return true;
+    return false;
+}
+
 /* ---- limits ---- */
 
 /* Millicores. */
@@ -171,7 +181,7 @@ struct usage {
     int64_t milli;
 };
 
-/* Machines on their way out do not count, or nothing could be replaced at the limit. */
+/* Machines on their way out, or about to be replaced, do not count, or nothing could be replaced at the limit. */
 static void add_claim(void *ctx, const struct object *o)
 {
     struct usage *u = ctx;
@@ -181,7 +191,7 @@ static void add_claim(void *ctx, const struct object *o)
     const struct tree *t = kube_tree(u->a, o);
     const struct object *node = kube_get(chaos_kube(u->c), server_kind(u->c->r->l->s, "nodes"), (str){0},
                                          tree_str(tree_at(t, "status", "nodeName", NULL)));
-    if (!node || !node->deleted_ms)
+    if (!node || (!node->deleted_ms && !is_disrupted(kube_part(u->a, node, "spec"))))
         u->milli += cpu_of(t);
 }
 
@@ -204,16 +214,6 @@ static void on_claim(void *ctx, const struct change *ch)
 }
 
 /* ---- nodes that are given up by choice ---- */
-
-static bool is_disrupted(const struct tree *spec)
-{
-    const struct tree *taints = spec ? tree_get(spec, "taints") : NULL;
-
-    for (uint32_t i = 0; taints && i < taints->n; i++)
-        if (str_is(tree_str(tree_get(&taints->items[i], "key")), DISRUPTED_TAINT))
-            return true;
-    return false;
-}
 
 struct census {
     struct arena *a;

@@ -21,6 +21,8 @@
     10.0 /* between passes of disruption; the first when a replica begins to lead, which is before the scenario begins */
 
 static const char *const settings[] = {
+    "CONSOLIDATION",
+    "compat", /* Karpenter's way of looking, not ours */
     "LEADER_ELECTION_NAMESPACE",
     "kube-system",
     "LOG_LEVEL",

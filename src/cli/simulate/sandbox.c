@@ -6,7 +6,6 @@
 #include "sim/kube/crds.h"
 #include "sim/kube/store.h"
 
-#define SERVER "https://kube"
 #define KUBE_VERSION "v1.36.3"
 #define STEP_US 100000
 #define UNWIND_US 1000
@@ -45,7 +44,7 @@ struct sandbox *sandbox_new(const struct sandbox_setup *s, struct err *e)
                                                                 .lease_renew_ms = LEASE_RENEW_MS,
                                                                 .heartbeat_ms = HEARTBEAT_MS,
                                                                 .node_grace_ms = NODE_GRACE_MS});
-    sim_mount(g->sim, SERVER, g->servers, serve, g->kube);
+    sim_mount(g->sim, SANDBOX_SERVER, g->servers, serve, g->kube);
     if (kube_load_crds(g->kube, e)) {
         sim_run_for(g->sim, STEP_US); /* service accounts */
         return g;
@@ -58,7 +57,7 @@ bool sandbox_open(struct sandbox *g, const struct sandbox_setup *s, struct err *
 {
     g->mind = sim_process(g->sim, "controller");
     g->controller = sandbox_controller_new(&(struct sandbox_controller_setup){.world = g->mind,
-                                                                              .server = SERVER,
+                                                                              .server = SANDBOX_SERVER,
                                                                               .env = s->env,
                                                                               .settings = s->settings,
                                                                               .n_settings = s->n_settings,

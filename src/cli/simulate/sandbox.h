@@ -12,6 +12,7 @@
 #include "sim/world.h"
 
 #define SANDBOX_SETUP_US (120 * INT64_C(1000000))
+#define SANDBOX_SERVER "https://kube" /* base url of the API server */
 
 struct sandbox {
     struct sim *sim;

@@ -23,5 +23,5 @@ struct sandbox_controller_setup {
 
 /* NULL: a setting is not one of the controller's, or its value cannot be. */
 struct sandbox_controller *sandbox_controller_new(const struct sandbox_controller_setup *s, struct err *e);
-void sandbox_controller_free(struct sandbox_controller *r); /* its world is dead */
+void sandbox_controller_free(struct sandbox_controller *r);       /* its world is dead */
 bool sandbox_controller_acts(const struct sandbox_controller *r); /* it has seen everything and leads */

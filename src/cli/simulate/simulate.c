@@ -69,7 +69,7 @@ static void print_help(void)
         "       karpenter simulate ... --compare FILE|KEY=VALUE [--compare ...]\n"
         "\n"
         "Runs the controller, the same code that runs in a cluster, against a simulated one: API server, scheduler,\n"
-        "kubelets, workload controllers and a cloud with prices, in virtual time. A month takes about a minute. Says what\n"
+        "kubelets, workload controllers and a cloud with prices, in virtual time. A day takes seconds, a month minutes. Says what\n"
         "it would have cost, how long pods would have waited, and what was moved around; and the same for other\n"
         "configurations beside it. Touches no cluster.\n"
         "\n"

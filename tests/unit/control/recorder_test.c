@@ -240,6 +240,12 @@ static void floods_about_an_object_are_cut(UNUSED void **state)
     publish(&d, about_node("other", "Same", "same"));
     bench_run(&d.b, 1 * SECOND);
     check_u64("25 of one, and the other one's", d.n_calls, 26);
+    struct event warning = about_node("n", "Other", "a warning has room all the same");
+    warning.warning = true;
+    publish(&d, warning);
+    bench_run(&d.b, 1 * SECOND);
+    check_u64("a warning", d.n_calls, 27);
+    d.n_calls--;
     bench_run(&d.b, 5 * MINUTE);
     publish(&d, about_node("n", "Same", "same"));
     publish(&d, about_node("n", "Same", "same"));

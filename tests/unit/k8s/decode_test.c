@@ -73,9 +73,24 @@ static str text(const struct fixture *f, sym s)
 #define POOL_REQ(req) POOL_TEMPLATE("      requirements: [" req "]\n")
 #define POD(spec) "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: " spec "\n"
 
+#define BUFFER(spec)                                                                                                   \
+    "apiVersion: autoscaling.x-k8s.io/v1beta1\nkind: CapacityBuffer\nmetadata: {name: b}\nspec: {" spec "}\n"
+
 static const struct {
     const char *name, *yaml, *want;
 } refusals[] = {
+    {"B2 both refs", BUFFER("podTemplateRef: {name: t}, scalableRef: {kind: Deployment, name: d}, replicas: 1"),
+     "4:48: spec.scalableRef: podTemplateRef and scalableRef cannot both be set"},
+    {"B2 a template without replicas or limits", BUFFER("podTemplateRef: {name: t}"),
+     "4:7: spec: podTemplateRef needs replicas or limits"},
+    {"B2 negative replicas", BUFFER("podTemplateRef: {name: t}, replicas: -1"),
+     "4:45: spec.replicas: must not be less than 0"},
+    {"B2 negative percentage", BUFFER("scalableRef: {kind: Deployment, name: d}, percentage: -1"),
+     "4:62: spec.percentage: must not be less than 0"},
+    {"B2 an empty name", BUFFER("podTemplateRef: {name: ''}, replicas: 1"), "4:24: spec.podTemplateRef.name: required"},
+    {"B2 no kind", BUFFER("scalableRef: {name: d}, replicas: 1"), "4:21: spec.scalableRef.kind: required"},
+    {"a template without a spec", "apiVersion: v1\nkind: PodTemplate\nmetadata: {name: t}\ntemplate: {}\n",
+     "4:11: template.spec: required"},
     {"no kind", "apiVersion: v1\n", "1:1: kind: required"},
     {"no metadata", "apiVersion: v1\nkind: Pod\nspec: {}\n", "1:1: metadata: required"},
     {"no name", "apiVersion: v1\nkind: Pod\nmetadata: {}\nspec: {}\n", "3:11: metadata.name: required"},
@@ -187,6 +202,10 @@ static void what_is_refused(void **state)
 static const struct {
     const char *name, *yaml;
 } accepted[] = {
+    {"B1 template and limits", BUFFER("podTemplateRef: {name: t}, limits: {cpu: 1}")},
+    {"B1 a workload alone, without its group", BUFFER("scalableRef: {kind: Deployment, name: d}")},
+    {"B1 zero of both", BUFFER("scalableRef: {apiGroup: '', kind: Deployment, name: d}, replicas: 0, percentage: 0")},
+    {"B1 neither: the controller says so", BUFFER("replicas: 1")},
     {"schedule of five fields",
      POOL("  disruption: {budgets: [{nodes: '1', schedule: '0 9 * * mon-fri', duration: 8h}]}\n")},
     {"hours, minutes and 0s", POOL("  disruption: {budgets: [{nodes: '1', schedule: '@daily', duration: 8h30m0s}]}\n")},

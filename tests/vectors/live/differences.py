@@ -6,6 +6,7 @@ STILL_COMES = "the Node that was on its way when the process was killed is made 
 NOT_BEHIND = "an object that is gone is not written to again: no cache is behind"
 TAKEN_ALONG = "a claim that goes before its Node has come takes the Node along, if there is one"
 TWO_PASSES = "recorded was a second pass, a second after the first: the Node was registered and its taint still in the cache"
+BOUND_LATER = "the simulated kube-scheduler tries these pods again a second or two later, so that a pass comes while their Nodes wait for them; what is said first about a Node hides the rest for two minutes"
 DIFFERENCES = [
     ("008", r"event missing: .*'DisruptionBlocked', 'Node is deleting or marked for deletion'\)", "the simulated kubelet stops the pod at once, so that the Node is gone before the next pass"),
     ("010", r"event missing: .*'DisruptionBlocked', \"Node isn't initialized\"\)", TWO_PASSES),
@@ -25,6 +26,9 @@ DIFFERENCES = [
     ("020", r"write (missing|too many): nodeclaims <nodeclaim-1> (lifecycle nodeclaims|termination)", STILL_COMES),
     ("020", r"write too many: (nodeclaims <nodeclaim-1> podevents|nodepools default health|nodes <node-1> all|pods killed all)", STILL_COMES),
     ("020", r"log (missing|too many): (nodeclaim\.lifecycle|node\.termination) <nodeclaim-1>:", STILL_COMES),
+    ("022", r"event missing: .*'DisruptionBlocked', ('Disruption is blocked through the|\"Node isn't initialized)", BOUND_LATER),
+    ("022", r"event too many: .*'DisruptionBlocked', '(Node is nominated for a pending pod|Pod has .*Pod=default/timed)", BOUND_LATER),
+    ("022", r'log too many: provisioner: .*"computing scheduling decision', BOUND_LATER),
     ("024", r'log missing: state\.nodeclaim <nodeclaim-1>: .*"Reconciler error"', "what watches tell is no controller here; karpenter_nodepools_cost_tracker_errors_total counts it"),
     ("026", r"write (missing|too many): nodepools default counter:", "in the replay a kubelet takes a second to fill in what a Node of kwok has when nothing was asked of it"),
     ("028", r"event missing: .*'<(node|nodeclaim)-[23]>', 'Normal', 'Unconsolidatable',", "the pod of the Node that was repaired is nominated to the one that is left at the moment of the pass"),

@@ -54,3 +54,21 @@ class Names:
 def plain_json(value):
     """Of a recording, whose names are numbered already."""
     return json.loads(same_for_all(json.dumps(value, ensure_ascii=False)))
+
+
+# Claims that are equals: which of them a pod is bound to is left to kube-scheduler.
+OF_CLAIM = re.compile(r"<(uid )?(nodeclaim|node)-\d+>")
+
+
+def anonymous(x):
+    if isinstance(x, tuple):
+        return tuple(anonymous(y) for y in x)
+    return OF_CLAIM.sub(r"<\1\2-*>", x) if isinstance(x, str) else x
+
+
+def of_any(streams):
+    """{key: [item]} of objects with numbers: what any of them went through, in no order."""
+    out = {}
+    for key, items in streams.items():
+        out.setdefault(anonymous(key), set()).update(anonymous(x) for x in items)
+    return {key: sorted(items, key=repr) for key, items in out.items()}
