@@ -21,6 +21,7 @@ struct arena {
     struct block *now;
     size_t used; /* of now->data */
     size_t held;
+    size_t most; /* what a block grows to */
 };
 
 /* Faulting in small pages took a fifth of a planning pass over a million pods. A wish: without it things are slower,
@@ -84,8 +85,14 @@ struct arena *arena_new(size_t first_block)
 {
     struct arena *a = xcalloc(1, sizeof(*a));
 
+    a->most = LARGEST_BLOCK;
     arena_add_block(a, first_block ? first_block : FIRST_BLOCK);
     return a;
+}
+
+void arena_limit_blocks(struct arena *a, size_t most)
+{
+    a->most = most;
 }
 
 static void arena_drop_until(struct arena *a, const struct block *keep)
@@ -126,7 +133,7 @@ void arena_reset(struct arena *a)
 
 static __attribute__((noinline)) void *take_from_next(struct arena *a, size_t size)
 {
-    arena_add_block(a, MAX(MIN(a->now->size * 2, (size_t)LARGEST_BLOCK), size));
+    arena_add_block(a, MAX(MIN(a->now->size * 2, a->most), size));
     a->used = size;
     return a->now->data;
 }

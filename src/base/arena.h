@@ -19,6 +19,8 @@ struct arena_mark {
 };
 
 struct arena *arena_new(size_t first_block); /* 0: a sensible size */
+/* Blocks double in size, up to megabytes, unless they are told to stop earlier: for what stays and grows slowly. */
+void arena_limit_blocks(struct arena *a, size_t most);
 void arena_free(struct arena *a);
 void arena_reset(struct arena *a);
 void arena_free_wiped(struct arena *a); /* of one that held credentials: nothing of them stays in memory */

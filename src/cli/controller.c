@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "obs/process.h"
 
 #define MAX_OUTPUTS 8
+#define TRIM_EVERY_US (60 * 1000000ll)
 
 struct outputs { /* of the log */
     int fd[MAX_OUTPUTS];
@@ -32,6 +34,7 @@ struct controller_run {
     struct log *log;
     struct autoscaler *op;
     struct httpd *metrics, *probes;
+    struct timer trim;
     int status;
 };
 
@@ -109,6 +112,30 @@ static int64_t wall_clock(void *world)
     return world_now_ms(world);
 }
 
+/* ---- memory ---- */
+
+/* Lists and passes leave holes between what stays. Whole pages of them go back to the system; that takes a millisecond. */
+static void on_trim(void *ctx)
+{
+    struct controller_run *c = ctx;
+
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
+    timer_set(c->world, &c->trim, TRIM_EVERY_US);
+}
+
+/* Large blocks are mappings of their own, which are gone when they are freed. Left to itself the C library takes ever larger ones from
+ * the heap, once some have come and gone. */
+static void keep_memory_small(struct controller_run *c)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
+    c->trim = (struct timer){.fn = on_trim, .ctx = c};
+    timer_set(c->world, &c->trim, TRIM_EVERY_US);
+}
+
 /* ---- life ---- */
 
 static void on_end(void *ctx, int status)
@@ -178,6 +205,7 @@ static bool begin(struct controller_run *c, const struct cli_env *env, struct er
     if (!c->op)
         return false;
     process_metrics(autoscaler_registry(c->op));
+    keep_memory_small(c);
     loop_on_signal(c->loop, SIGTERM, on_signal, c);
     loop_on_signal(c->loop, SIGINT, on_signal, c);
     return serve(c, c->options.metrics_port, autoscaler_serve_metrics, &c->metrics, e) &&

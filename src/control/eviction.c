@@ -137,9 +137,9 @@ static struct result evict(struct reconcile *r)
         drop(q, entry_find(q, r->ns, r->name));
         return RESULT_OK;
     }
-    if (!evictions_has(q, r->ns, r->name, p->uid))
+    if (!evictions_has(q, r->ns, r->name, UID_STR(p->uid)))
         return RESULT_OK; /* a new pod of the same name */
-    str uid = arena_strdup(r->arena, p->uid), node = sym_str(q->c->syms, p->node);
+    str uid = arena_strdup(r->arena, UID_STR(p->uid)), node = sym_str(q->c->syms, p->node);
     bool ok = api_evict(q->c->api, r->arena, r->ns, r->name, uid, &code, &e);
     if (code)
         metric_inc(q->c->metrics->pods_eviction_requests_total, 1,

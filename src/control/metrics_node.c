@@ -115,6 +115,7 @@ static void collect_cluster(void *ctx, const struct metric *f, struct sb *out)
     struct object_metrics *m = ctx;
     struct store *s = m->c->store;
     struct names names = store_names(s, OBJ_NODE);
+    AUTO(arena) struct arena *sums = arena_new(0);
     struct reslist have = {0}, asked = {0};
 
     if (f == m->c->metrics->cluster_state_node_count) {
@@ -127,8 +128,9 @@ static void collect_cluster(void *ctx, const struct metric *f, struct sb *out)
         if (!n)
             continue;
         struct reslist l = pods_total(m, n->name, /* limits= */ false, /* daemons= */ false);
-        reslist_add(m->tmp, &have, &n->allocatable);
-        reslist_add(m->tmp, &asked, &l);
+        reslist_add(sums, &have, &n->allocatable);
+        reslist_add(sums, &asked, &l);
+        arena_reset(m->tmp);
     }
     for (uint32_t i = 0; i < have.n; i++) {
         const struct resq *q = &have.q[i];

@@ -45,7 +45,7 @@ void pod_metrics_forget(struct object_metrics *m)
 
 static struct pod_times times_of(const struct object_metrics *m, const struct pod *p)
 {
-    return m->book ? podbook_get(m->book, p->uid) : (struct pod_times){0};
+    return m->book ? podbook_get(m->book, UID_STR(p->uid)) : (struct pod_times){0};
 }
 
 /* Since it was made, and since there was a place for it. Its times have whole seconds: it may seem to have been ready before it was placed. */
@@ -69,7 +69,7 @@ static void on_event(void *ctx, const struct store_event *ev)
 
     if (ev->kind != OBJ_POD || (!was && !is))
         return;
-    struct started *s = was ? started_find(m, was->uid) : NULL;
+    struct started *s = was ? started_find(m, UID_STR(was->uid)) : NULL;
     if (!is || pod_is_finished(is)) {
         started_drop(m, s);
         return;
@@ -79,7 +79,7 @@ static void on_event(void *ctx, const struct store_event *ev)
         if (sym_some(is->node))
             observe(m, x->pods_bound_duration, x->pods_provisioning_bound_duration, is, is->scheduled);
         if (!is->ready && !s)
-            started_add(m, is->uid);
+            started_add(m, UID_STR(is->uid));
     }
     if (is->ready && (s || waited) && is->phase != PHASE_PENDING) {
         observe(m, x->pods_startup_duration, x->pods_provisioning_startup_duration, is, is->readied);
@@ -156,7 +156,7 @@ static int64_t waits_since(const struct object_metrics *m, const struct metric *
 {
     const struct control_metrics *x = m->c->metrics;
     bool pending = p->phase == PHASE_PENDING, unbound = pending && !sym_some(p->node);
-    bool unstarted = pending || started_find(m, p->uid);
+    bool unstarted = pending || started_find(m, UID_STR(p->uid));
     struct pod_times t = times_of(m, p);
 
     if (f == x->pods_unbound_time)

@@ -18,7 +18,7 @@ static struct drain_pod copy(struct arena *a, const struct syms *t, const struct
 {
     return (struct drain_pod){.ns = sym_str(t, p->ns),
                               .name = arena_strdup(a, p->name),
-                              .uid = arena_strdup(a, p->uid),
+                              .uid = arena_strdup(a, UID_STR(p->uid)),
                               .grace_s = p->grace_s};
 }
 

@@ -6,9 +6,9 @@
 static void publish(struct recorder *r, const struct syms *t, const struct pod *p, const struct event *e, str detail)
 {
     struct event ev = *e;
-    str dedupe[] = {p->uid, detail};
+    str uid = UID_STR(p->uid), dedupe[] = {uid, detail};
 
-    ev.object = (struct event_object){.kind = &api_pods, .ns = sym_str(t, p->ns), .name = p->name, .uid = p->uid};
+    ev.object = (struct event_object){.kind = &api_pods, .ns = sym_str(t, p->ns), .name = p->name, .uid = uid};
     ev.dedupe = dedupe;
     ev.n_dedupe = detail.n ? 2 : 1;
     recorder_publish(r, &ev);

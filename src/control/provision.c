@@ -48,13 +48,13 @@ static void on_pod(struct provisioner *p, const struct store_event *ev)
     const struct pod *pod = ev->is;
 
     if (ev->change == STORE_GONE) {
-        podbook_forget(p->book, ((const struct pod *)ev->was)->uid);
+        podbook_forget(p->book, UID_STR(((const struct pod *)ev->was)->uid));
         return;
     }
     if (!pod_is_provisionable(pod))
         return;
-    podbook_ack(p->book, pod->uid, world_now_ms(p->c->world));
-    batch_trigger(&p->batch, pod->uid);
+    podbook_ack(p->book, UID_STR(pod->uid), world_now_ms(p->c->world));
+    batch_trigger(&p->batch, UID_STR(pod->uid));
 }
 
 static void on_event(void *ctx, const struct store_event *ev)
@@ -87,13 +87,13 @@ static void on_window(void *ctx)
     queue_add(p->queue, STR(""), STR(""));
 }
 
-/* Any pod that waits, or Node that goes away; empty: none. */
-static str still_there(const struct provisioner *p)
+/* The uid of any pod that waits, or Node that goes away; empty: none. */
+static str still_there(const struct provisioner *p, char room[UID_TEXT])
 {
     struct pod_list waiting = store_pods_waiting(p->c->store);
 
     if (waiting.n)
-        return store_pods(p->c->store)[waiting.v[0]].uid;
+        return uid_text(store_pods(p->c->store)[waiting.v[0]].uid, room);
     struct names nodes = store_names(p->c->store, OBJ_NODE);
     for (uint32_t i = 0; i < nodes.n; i++) {
         const struct node *n = store_node(p->c->store, nodes.v[i]);
@@ -109,7 +109,8 @@ static str still_there(const struct provisioner *p)
 static void on_retry(void *ctx)
 {
     struct provisioner *p = ctx;
-    str id = still_there(p);
+    char room[UID_TEXT];
+    str id = still_there(p, room);
 
     p->retries.n--;
     memmove(p->retries.v, p->retries.v + 1, p->retries.n * sizeof(*p->retries.v));

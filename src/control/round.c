@@ -11,7 +11,7 @@ static struct round_pod pod_of(struct arena *a, const struct snapshot *s, uint32
     const struct pod *p = &s->pods[ix];
 
     return (struct round_pod){arena_strdup(a, sym_str(s->syms, p->ns)), arena_strdup(a, p->name),
-                              arena_strdup(a, p->uid), sym_some(p->node),
+                              arena_strdup(a, UID_STR(p->uid)), sym_some(p->node),
                               p->of_buffer ? arena_strdup(a, sym_str(s->syms, p->owner_name)) : (str){0}};
 }
 

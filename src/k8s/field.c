@@ -226,7 +226,7 @@ str dec_keep_shared(const struct decoder *d, str s)
 
 bool dec_take_id(const struct decoder *d, enum object_kind kind, const struct meta *m, struct err *e)
 {
-    struct object_id id = {kind, m->ns, m->name, m->uid};
+    struct object_id id = {kind, m->ns, m->name, uid_of(m->uid)};
     struct err why;
 
     if (d->single)

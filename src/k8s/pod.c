@@ -147,8 +147,9 @@ bool dec_pod(struct decoder *d, struct err *e)
         return false;
     p.ns = m.ns;
     p.name = d->single ? m.name : dec_keep(d, m.name); /* whoever takes it makes his own copy */
-    p.uid = d->single ? m.uid : dec_keep(d, m.uid);
-    p.uid_key = pod_uid_key(p.uid);
+    p.uid = uid_of(m.uid);
+    if (!d->single && !uid_is_number(p.uid))
+        p.uid = uid_of(dec_keep(d, m.uid));
     p.created_ms = m.created_ms;
     p.spec = shared;
     p.do_not_disrupt = dec_keep_shared(d, dec_annotation(&m, "karpenter.sh/do-not-disrupt"));

@@ -74,8 +74,7 @@ struct pod buffer_pod(const struct podspec *spec, lset_id labels, sym ns, sym bu
     return (struct pod){
         .ns = ns,
         .name = name,
-        .uid = uid,
-        .uid_key = pod_uid_key(uid),
+        .uid = uid_of(uid),
         .created_ms = INT64_MAX, /* of equals it is the last */
         .started_ms = INT64_MIN,
         .spec = spec->base ? spec->base : spec,

@@ -105,20 +105,18 @@ static struct object_id id_at(const struct objects *o, uint32_t ref)
 static uint32_t find_holder(const struct objects *o, const struct object_id *id, bool by_uid, uint64_t *ret_hash)
 {
     const struct u64map *m = by_uid ? &o->by_uid : &o->by_name;
-    str text = by_uid ? id->uid : id->name;
-
     for (uint64_t seed = 0;; seed++) {
-        uint64_t hash = hash_bytes(text.p, text.n, seed);
+        uint64_t hash =
+            by_uid ? uid_hash(id->uid, seed)
+                   : hash_mix(hash_bytes(id->name.p, id->name.n, seed), u64_pair(id->ns.v, (uint32_t)id->kind));
 
-        if (!by_uid)
-            hash = hash_mix(hash, u64_pair(id->ns.v, (uint32_t)id->kind));
         uint32_t ref = u64map_get(m, hash);
         if (ref == MAP_NONE) {
             *ret_hash = hash;
             return MAP_NONE;
         }
         struct object_id other = id_at(o, ref);
-        if (by_uid ? str_eq(other.uid, id->uid)
+        if (by_uid ? uid_eq(other.uid, id->uid)
                    : other.kind == id->kind && sym_eq(other.ns, id->ns) && str_eq(other.name, id->name))
             return ref;
     }
@@ -137,7 +135,7 @@ static str id_text(struct objects *o, const struct object_id *id)
 bool objects_claim_id(struct objects *o, const struct object_id *id, struct err *e)
 {
     uint64_t name_hash, uid_hash = 0;
-    bool has_uid = id->uid.n != 0;
+    bool has_uid = uid_some(id->uid);
 
     if (find_holder(o, id, /* by_uid= */ false, &name_hash) != MAP_NONE)
         return err_set(e, ERR_INVALID, STR_FMT " occurs twice", STR_ARG(id_text(o, id)));
@@ -148,7 +146,7 @@ bool objects_claim_id(struct objects *o, const struct object_id *id, struct err 
             struct object_id other = id_at(o, ref);
 
             return err_set(e, ERR_INVALID, STR_FMT " and " STR_FMT " have the same uid " STR_FMT,
-                           STR_ARG(id_text(o, &other)), STR_ARG(id_text(o, id)), STR_ARG(id->uid));
+                           STR_ARG(id_text(o, &other)), STR_ARG(id_text(o, id)), STR_ARG(UID_STR(id->uid)));
         }
     }
     uint32_t ref = o->pods.n;
@@ -156,7 +154,8 @@ bool objects_claim_id(struct objects *o, const struct object_id *id, struct err 
         struct object_id keep = *id;
 
         keep.name = arena_strdup(o->arena, id->name);
-        keep.uid = arena_strdup(o->arena, id->uid);
+        if (!uid_is_number(id->uid))
+            keep.uid = uid_of(arena_strdup(o->arena, UID_STR(id->uid)));
         ref = o->ids.n | OTHER_THAN_POD;
         vec_push(&o->ids, keep);
     }

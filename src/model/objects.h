@@ -77,7 +77,8 @@ struct ignored_kind {
 struct object_id {
     enum object_kind kind;
     sym ns;
-    str name, uid; /* uid: empty when the object has none or nobody asks for it */
+    str name;
+    struct uid uid; /* empty when the object has none or nobody asks for it */
 };
 
 /* What is known of any object of a cluster, whether the rest of it can be read or not. */

@@ -85,6 +85,7 @@ struct syms *syms_new(void)
     struct syms *t = xcalloc(1, sizeof(*t));
 
     t->bytes = arena_new(1u << 16);
+    arena_limit_blocks(t->bytes, 1u << 18);
     for (uint32_t i = 0; i < ARRAY_LEN(fixed); i++) {
         vec_push(&t->text, fixed[i]);
         vec_push(&t->life, LIFE_STAYS);

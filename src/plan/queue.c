@@ -17,7 +17,7 @@ static inline bool before(const struct queued *x, const struct queued *y, const 
         return x->created_ms < y->created_ms;
     if (x->uid != y->uid)
         return x->uid < y->uid;
-    return str_cmp(s->pods[x->pod].uid, s->pods[y->pod].uid) < 0;
+    return uid_cmp(s->pods[x->pod].uid, s->pods[y->pod].uid) < 0;
 }
 
 SORT_DEFINE(sort_by_all, struct queued, before)
@@ -26,8 +26,8 @@ bool late_turn_before(const struct packer *k, uint32_t a, uint32_t b)
 {
     const struct snapshot *s = k->p.snap;
     uint32_t x = k->p.shapes.v[k->shape_of[a]].size_rank, y = k->p.shapes.v[k->shape_of[b]].size_rank;
-    struct queued p = {s->pods[k->pod_of[a]].uid_key, s->pods[k->pod_of[a]].created_ms, k->pod_of[a], 0},
-                  q = {s->pods[k->pod_of[b]].uid_key, s->pods[k->pod_of[b]].created_ms, k->pod_of[b], 0};
+    struct queued p = {uid_key(s->pods[k->pod_of[a]].uid), s->pods[k->pod_of[a]].created_ms, k->pod_of[a], 0},
+                  q = {uid_key(s->pods[k->pod_of[b]].uid), s->pods[k->pod_of[b]].created_ms, k->pod_of[b], 0};
     return x != y ? x < y : before(&p, &q, s);
 }
 
@@ -138,7 +138,8 @@ void turns_build(struct packer *k)
         const struct pod *pod = &s->pods[p->pods[i]];
         uint32_t shape = p->shape_of[i];
 
-        q[start[p->shapes.v[shape].size_rank]++] = (struct queued){pod->uid_key, pod->created_ms, p->pods[i], shape};
+        q[start[p->shapes.v[shape].size_rank]++] =
+            (struct queued){uid_key(pod->uid), pod->created_ms, p->pods[i], shape};
     }
     for (uint32_t r = 0; r < p->shapes.n; r++) { /* start[r] is now where rank r ends */
         sort_equal_sizes(q + at, start[r] - at, s);

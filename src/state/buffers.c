@@ -37,7 +37,7 @@ static void add(struct build *b, const struct buffer *x, const struct workload *
     for (uint32_t i = 1; i <= n; i++) {
         str name = buffer_pod_name(b->o->arena, x->name, i);
         str uid = x->uid.n ? buffer_pod_uid(b->o->arena, x->uid, i) : (str){0};
-        struct object_id id = {.kind = OBJ_POD, .ns = x->ns, .name = name, .uid = uid};
+        struct object_id id = {.kind = OBJ_POD, .ns = x->ns, .name = name, .uid = uid_of(uid)};
         struct err taken;
 
         (void)objects_claim_id(b->o, &id, &taken);

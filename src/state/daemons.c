@@ -19,7 +19,7 @@ bool build_stands_for(const struct pod *p, const struct pod *than)
 {
     if (!than || p->created_ms != than->created_ms)
         return !than || p->created_ms > than->created_ms;
-    int order = str_cmp(p->uid, than->uid);
+    int order = uid_cmp(p->uid, than->uid);
     return order ? order < 0 : str_cmp(p->name, than->name) < 0;
 }
 

@@ -44,7 +44,7 @@ static bool is_same(const struct store *s, const struct stand_ins *x, const stru
         return true;
     const struct pod *first = &s->pods.v[x->pods.v[0]];
     return first->spec == (w->spec->base ? w->spec->base : w->spec) && first->labels.v == w->labels.v &&
-           str_starts(first->uid, b->uid);
+           str_starts(UID_STR(first->uid), b->uid);
 }
 
 static void make(struct store *s, struct stand_ins *x, const struct buffer *b, const struct workload *w, uint32_t n)

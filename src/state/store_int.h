@@ -21,7 +21,8 @@ struct reference { /* a text that others are packed against */
 };
 
 struct object {
-    struct kept kept; /* name, uid and the packed text are behind the struct; text.p NULL: it is packed only */
+    /* Name and uid are in the box, or behind the struct, where the packed text is. text.p NULL: it is packed only. */
+    struct kept kept;
     str ns;
     str packed;
     struct reference *like; /* NULL: it has no text */

@@ -178,12 +178,20 @@ static void tell(struct store *s, const struct pod *was, const struct pod *is)
                                         .is = is});
 }
 
+/* The text of a uid that is none of an API server's. */
+static str own_uid(const struct pod *p)
+{
+    return uid_is_number(p->uid) ? (str){0} : uid_text(p->uid, NULL);
+}
+
 static void take_text(struct store *s, struct pod *p)
 {
-    char *at = texts_add(&s->texts, p->name, p->uid);
+    str uid = own_uid(p);
+    char *at = texts_add(&s->texts, p->name, uid);
 
     p->name.p = at;
-    p->uid.p = at + p->name.n;
+    if (uid.n)
+        p->uid = uid_of((str){at + p->name.n, uid.n});
 }
 
 /* When many pods have gone: the texts of those that are left move together. */
@@ -246,7 +254,7 @@ static void drop(struct store *s, uint32_t ix)
     s->epoch++;
     tell(s, &was, NULL);
     podspecs_unref(s->specs, was.spec);
-    texts_drop(&s->texts, was.name.n + was.uid.n);
+    texts_drop(&s->texts, was.name.n + own_uid(&was).n);
 }
 
 uint32_t pods_take(struct store *s, const struct pod *p)
@@ -266,7 +274,7 @@ void pods_release(struct store *s, uint32_t ix)
     s->pods.v[ix] = (struct pod){.phase = PHASE_SUCCEEDED};
     vec_push(&s->spare_pods, ix);
     podspecs_unref(s->specs, was.spec);
-    texts_drop(&s->texts, was.name.n + was.uid.n);
+    texts_drop(&s->texts, was.name.n + own_uid(&was).n);
 }
 
 void pods_put(struct store *s, const struct store_object *o)
@@ -283,7 +291,7 @@ void pods_put(struct store *s, const struct store_object *o)
     if (p)
         podspecs_ref(s->specs, p->spec); /* before the pod that it replaces, perhaps the only other user, lets go */
     if (ix != MAP_NONE) {
-        if (!p || !str_eq(p->uid, s->pods.v[ix].uid)) {
+        if (!p || !uid_eq(p->uid, s->pods.v[ix].uid)) {
             drop(s, ix);
             ix = MAP_NONE;
         }

@@ -55,11 +55,26 @@ static str put_text(char **p, str s)
     return (str){at, s.n};
 }
 
+/* Name and uid as what was decoded has them, in its box: no need for a second copy. */
+static bool names_in_box(const struct store_object *o, str *ret_name, str *ret_uid)
+{
+    const struct nodeclaim *claim = o->decoded;
+    const struct node *node = o->decoded;
+
+    if (!o->decoded || (o->kind != OBJ_NODE && o->kind != OBJ_NODECLAIM))
+        return false;
+    *ret_name = o->kind == OBJ_NODE ? node->name : claim->name;
+    *ret_uid = o->kind == OBJ_NODE ? node->uid : claim->uid;
+    return str_eq(*ret_name, o->meta->name) && str_eq(*ret_uid, o->meta->uid);
+}
+
 struct object *stored_new(struct store *s, const struct store_object *o)
 {
     const struct object_meta *m = o->meta;
     struct reference *like = pack_text(s, o->kind, o->text);
-    struct object *x = xmalloc(sizeof(*x) + m->ns.n + m->name.n + m->uid.n + s->packing.n);
+    str name, uid;
+    bool boxed = names_in_box(o, &name, &uid);
+    struct object *x = xmalloc(sizeof(*x) + m->ns.n + (boxed ? 0 : m->name.n + m->uid.n) + s->packing.n);
     char *p = (char *)(x + 1);
 
     *x = (struct object){
@@ -78,8 +93,8 @@ struct object *stored_new(struct store *s, const struct store_object *o)
         .seen = true,
     };
     x->ns = put_text(&p, m->ns);
-    x->kept.name = put_text(&p, m->name);
-    x->kept.uid = put_text(&p, m->uid);
+    x->kept.name = boxed ? name : put_text(&p, m->name);
+    x->kept.uid = boxed ? uid : put_text(&p, m->uid);
     x->packed = put_text(&p, sb_view(&s->packing));
     return x;
 }

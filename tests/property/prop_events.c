@@ -82,9 +82,8 @@ static struct pod pod_again(struct watching *x)
         x->gone.n--;
         return p;
     }
-    p.uid = arena_printf(x->k->arena, "%08x-new-%llu", rng_below(&x->rng, 1u << 16), (unsigned long long)x->n_new++);
-    p.uid_key = pod_uid_key(p.uid);
-    p.name = p.uid;
+    p.name = arena_printf(x->k->arena, "%08x-new-%llu", rng_below(&x->rng, 1u << 16), (unsigned long long)x->n_new++);
+    p.uid = uid_of(p.name);
     p.created_ms = x->s->now_ms - (int64_t)rng_below(&x->rng, 1000000);
     return p;
 }

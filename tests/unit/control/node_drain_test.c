@@ -29,7 +29,7 @@ static str decide(struct fixture *f, const struct pod *pods, uint32_t n, int64_t
 
 #define PATIENT(n, seconds, ...)                                                                                       \
     {                                                                                                                  \
-        .name = STR(n), .uid = STR("u-" n), .ns = SYM(DEFAULT), .phase = PHASE_RUNNING, .spec = &spec,                 \
+        .name = STR(n), .uid = uid_of(STR("u-" n)), .ns = SYM(DEFAULT), .phase = PHASE_RUNNING, .spec = &spec,         \
         .grace_s = (seconds), .started_ms = INT64_MIN, __VA_ARGS__                                                     \
     }
 #define POD(n, ...) PATIENT(n, 30, __VA_ARGS__)

@@ -75,9 +75,9 @@ static void pods(void **state)
     const struct pod *a = store_pod(x->l->c.store, STR("default"), STR("a"));
     const struct pod *waits = store_pod(x->l->c.store, STR("default"), STR("waits"));
     int64_t now = world_now_ms(x->l->c.world);
-    podbook_ack(x->book, a->uid, now);
-    podbook_ack(x->book, waits->uid, now);
-    check_true("placed", podbook_placed(x->book, a->uid, /* healthy_pool= */ true, now));
+    podbook_ack(x->book, UID_STR(a->uid), now);
+    podbook_ack(x->book, UID_STR(waits->uid), now);
+    check_true("placed", podbook_placed(x->book, UID_STR(a->uid), /* healthy_pool= */ true, now));
     has(x, "undecided", "karpenter_pods_provisioning_scheduling_undecided_time_seconds{", "name=\"waits\"");
     has(x, "placed", "karpenter_pods_provisioning_unstarted_time_seconds{", "name=\"a\"");
     check_str("only that one", scrape(x, "karpenter_pods_provisioning_unbound_time_seconds{"), "");

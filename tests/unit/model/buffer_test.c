@@ -103,7 +103,7 @@ static void what_its_pods_are(void **state UNUSED)
                               buffer_pod_uid(a, STR("u-1"), 7));
 
     check_str("CB7 name", p.name, "capacity-buffer-b-7");
-    check_str("CB7 the same uid every time", p.uid, "u-1-7");
+    check_str("CB7 the same uid every time", UID_STR(p.uid), "u-1-7");
     check_true("CB7 no volumes that need a claim", p.spec == &plain);
     check_i64("CB7 labels of the template", p.labels.v, 3);
     check_i64("CB7 the least important", p.priority, INT32_MIN);

@@ -1,6 +1,7 @@
 #include "obs/metrics.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "obs/process.h"
@@ -112,6 +113,54 @@ static void collect(UNUSED void *ctx, const struct metric *f, struct sb *out)
     metric_emit(out, f, 1e7, METRIC_VALS(STR("x\"y")));
 }
 
+#define MANY 10000u
+
+static bool collect_one(void *ctx, const struct metric *f, uint32_t i, struct sb *out)
+{
+    char name[16];
+
+    (void)ctx;
+    (void)snprintf(name, sizeof(name), "%u", i);
+    if (i % 2 == 0)
+        metric_emit(out, f, i, METRIC_VALS(str_c(name)));
+    return i < MANY;
+}
+
+static bool collect_none(void *ctx, const struct metric *f, uint32_t i, struct sb *out)
+{
+    (void)ctx;
+    (void)f;
+    (void)out;
+    return i < MANY;
+}
+
+/* However the text is parted, it is the same; a part is not much larger than it should be. */
+static void parts(UNUSED void **state)
+{
+    static const struct metric_spec empty = {
+        .name = "empty", .help = "Nothing.", .kind = METRIC_GAUGE, .labels = by_reason};
+    AUTO(metrics) struct metrics *m = metrics_new();
+    struct metric *q = metrics_add(m, &asked), *none = metrics_add(m, &empty), *a = metrics_add(m, &gauge);
+    struct metrics_place at = {0};
+    struct sb whole = {0}, out = {0};
+    uint32_t n = 1;
+    struct err e;
+
+    metrics_collector_by_one(&q, 1, collect_one, NULL);
+    metrics_collector_by_one(&none, 1, collect_none, NULL);
+    metric_set(a, 1, NULL);
+    metric_set(metrics_add(m, &(struct metric_spec){.name = "z", .help = "Last.", .kind = METRIC_GAUGE}), 1, NULL);
+    metrics_text(m, 0, &whole);
+    for (size_t before = 0; metrics_text_part(m, &at, 0, &out); before = out.n, n++)
+        check_true("size", out.n - before >= METRICS_PART && out.n - before < METRICS_PART + 100);
+    check_true("several", n > 2);
+    check_true("the same", str_eq(sb_view(&out), sb_view(&whole)));
+    check_ok("well formed", prom_check(sb_view(&out), &e), &e);
+    check_true("families without series are left out", strstr(sb_cstr(&out), "empty") == NULL);
+    sb_fini(&whole);
+    sb_fini(&out);
+}
+
 static void summaries_aliases_collectors(UNUSED void **state)
 {
     AUTO(metrics) struct metrics *m = metrics_new();
@@ -219,6 +268,7 @@ int main(void)
         cmocka_unit_test(text),
         cmocka_unit_test(series_go),
         cmocka_unit_test(odd_values),
+        cmocka_unit_test(parts),
         cmocka_unit_test(summaries_aliases_collectors),
         cmocka_unit_test(numbers_as_go_prints_them),
         cmocka_unit_test(the_process_itself),

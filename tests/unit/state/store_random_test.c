@@ -501,7 +501,7 @@ static void check_lookups(struct sim *m, const struct objects *o)
     for (uint32_t i = 0; i < o->pods.n; i++) {
         const struct pod *p = store_pod(s, STR("default"), o->pods.v[i].name);
 
-        check_true("pod", p && str_eq(p->uid, o->pods.v[i].uid) && p->phase == o->pods.v[i].phase);
+        check_true("pod", p && uid_eq(p->uid, o->pods.v[i].uid) && p->phase == o->pods.v[i].phase);
         pods++;
     }
     check_i64("all pods", store_pod_count(s), pods);
