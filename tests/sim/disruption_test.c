@@ -106,7 +106,7 @@ static void replaced_node(void **state UNUSED)
     stage_free(s);
 }
 
-/* Three nodes with little on them; as 013. */
+/* Three nodes of the only type there is, with little on them; as 013. */
 static void three_nodes(struct stage *s)
 {
     static const char *const spread =
@@ -114,6 +114,9 @@ static void three_nodes(struct stage *s)
         "whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: filler}}}],";
 
     stage_pool(s, CONSOLIDATES, "");
+    lab_patch(s->r->l, "nodepools", "default",
+              "{spec: {template: {spec: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: "
+              "[c-8x-amd64-linux]}, {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]}}}}");
     stage_deploy_with(s, "filler", 3, "6", spread);
     stage_wait(s, 30, 3, 3);
     for (uint32_t i = 1; i <= 3; i++) {

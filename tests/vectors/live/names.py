@@ -56,14 +56,16 @@ def plain_json(value):
     return json.loads(same_for_all(json.dumps(value, ensure_ascii=False)))
 
 
-# Claims that are equals: which of them a pod is bound to is left to kube-scheduler.
+# Claims that are equals: which of them a pod is bound to is left to kube-scheduler, and which of them goes to an order among equal candidates that Karpenter leaves open.
 OF_CLAIM = re.compile(r"<(uid )?(nodeclaim|node)-\d+>")
+# Workloads small-0, small-1, small-2: one pod on each of them.
+ON_EQUALS = re.compile(r"<(uid )?pod small-\d-\*>")
 
 
 def anonymous(x):
     if isinstance(x, tuple):
         return tuple(anonymous(y) for y in x)
-    return OF_CLAIM.sub(r"<\1\2-*>", x) if isinstance(x, str) else x
+    return ON_EQUALS.sub(r"<\1pod small-*>", OF_CLAIM.sub(r"<\1\2-*>", x)) if isinstance(x, str) else x
 
 
 def of_any(streams):

@@ -1,7 +1,10 @@
 /* The scheduler around sched.h: feeds it, keeps the queue of pods that want a node, and writes decisions down.
  *
- * A pod that wants a node is active (in a heap, by priority and time), parked (something has to happen first), backing off (woken too early), or
- * binding (decided, its volumes are not there yet). Waiting times of all kinds are one work queue by uid. */
+ * A pod that wants a node is active (in a heap, by priority and time), parked (something has to happen first), backing off (it could not be bound), or
+ * binding (decided, its volumes are not there yet). Waiting times of all kinds are one work queue by uid.
+ *
+ * A pod that is woken while its back-off runs is tried when no other is active, as kube-scheduler does since 1.33: in order of the seconds in which
+ * back-offs end. */
 #include "sim/kube/cluster/sched.h"
 
 #include "base/map.h"
@@ -23,6 +26,7 @@ struct wanting {
     int32_t priority;
     uint32_t attempts, at; /* at: in the heap or the list of its place */
     uint64_t seq;          /* order of arrival */
+    int64_t early_s;       /* the second in which its back-off ends; 0: it is over */
     int64_t failed_us;
     unsigned wakes_on;
     str node; /* PLACE_BINDING; on the heap */
@@ -49,6 +53,8 @@ struct sched *scheduler_state(struct scheduler *p)
 
 static bool goes_first(const struct wanting *a, const struct wanting *b)
 {
+    if (a->early_s != b->early_s)
+        return a->early_s < b->early_s;
     return a->priority != b->priority ? a->priority > b->priority : a->seq < b->seq;
 }
 
@@ -153,26 +159,29 @@ static void forget(struct scheduler *p, str uid)
     free(w);
 }
 
-static int64_t backoff_left_us(const struct scheduler *p, const struct wanting *w)
+static int64_t backoff_end_us(const struct wanting *w)
 {
     int64_t us = BACKOFF_US;
 
     for (uint32_t i = 1; i < w->attempts && us < MAX_BACKOFF_US; i++)
         us *= 2;
-    return w->failed_us + MIN(us, MAX_BACKOFF_US) - world_mono_us(p->c->w);
+    return w->failed_us + MIN(us, MAX_BACKOFF_US);
 }
 
-/* Something happened that may help a parked pod: it is tried again, but not sooner than its back-off allows. */
+/* Something happened that may help a parked pod: it is tried again, after those that have no back-off to wait for. */
 static void wake(struct scheduler *p, struct wanting *w)
 {
-    int64_t left_us = backoff_left_us(p, w);
+    int64_t end_us = backoff_end_us(w);
 
-    if (left_us > 0) {
-        work_add_after(p->waits, w->uid, left_us);
-        return;
-    }
     leave(p, w);
+    w->early_s = end_us > world_mono_us(p->c->w) ? end_us / 1000000 + 1 : 0;
     enter(p, w, PLACE_ACTIVE, 0);
+}
+
+/* It could not be bound: that is not tried again before the back-off is over. */
+static void back_off(struct scheduler *p, struct wanting *w)
+{
+    work_add_after(p->waits, w->uid, MAX(backoff_end_us(w) - world_mono_us(p->c->w), 0));
 }
 
 /* Wakes those whom the news may help. Of pods with the same wishes one is asked for all. */
@@ -319,7 +328,7 @@ static void carry_out(struct scheduler *p, struct wanting *w, struct pod_entry *
         sched_assume(p->core, uid, (str){0});
         w = table_get(&p->by_uid, uid);
         if (w)
-            wake(p, w);
+            back_off(p, w);
     }
 }
 
@@ -376,6 +385,7 @@ static void on_wait(void *ctx, str uid)
     if (w->place == PLACE_BINDING)
         sched_assume(p->core, uid, (str){0});
     leave(p, w);
+    w->early_s = 0;
     enter(p, w, PLACE_ACTIVE, 0);
 }
 
@@ -498,7 +508,7 @@ static void on_bind_ready(void *ctx, str uid)
         sched_assume(p->core, key, (str){0});
         w = table_get(&p->by_uid, key);
         if (w)
-            wake(p, w);
+            back_off(p, w);
     }
 }
 

@@ -227,6 +227,33 @@ static void somebody_has_to_go(void **state)
     check_true("said", str_starts(lab_events(l, "Preempted", ""), STR("Preempted by pod ")));
 }
 
+/* Three nodes get ready one after the other, and no two pods get on with each other: whoever comes too early is tried again when there is news, though its back-off runs. */
+static void nobody_waits_for_a_back_off(void **state)
+{
+    struct lab *l = *state;
+    static const char *const apart =
+        "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: apart}\n"
+        "spec: {replicas: 3, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {"
+        "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: ["
+        "{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: a}}}]}}, "
+        "containers: [{name: c, image: x}]}}}";
+
+    lab_nodes(l, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        lab_patch(l, "nodes", (const char *const[]){"n0", "n1", "n2"}[i], "{spec: {unschedulable: true}}");
+    lab_apply(l, apart);
+    lab_run(l, 5);
+    check_str("none yet", lab_get(l, "replicasets", "apart", "status.readyReplicas"), "");
+    for (uint32_t i = 0; i < 3; i++) {
+        lab_patch(l, "nodes", (const char *const[]){"n0", "n1", "n2"}[i], "{spec: {unschedulable: null}}");
+        lab_run(l, 0.1);
+    }
+    str pods = lab_pods(l, "apart-");
+    check_true("first", str_contains(pods, STR(" n0")));
+    check_true("second", str_contains(pods, STR(" n1")));
+    check_true("third", str_contains(pods, STR(" n2")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +264,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_machine_dies, lab_setup, lab_teardown),
         cmocka_unit_test_setup_teardown(a_node_says_that_it_is_not_ready, lab_setup, lab_teardown),
         cmocka_unit_test_setup_teardown(a_pod_waits_for_a_node, lab_setup, lab_teardown),
+        cmocka_unit_test_setup_teardown(nobody_waits_for_a_back_off, lab_setup, lab_teardown),
         cmocka_unit_test_setup_teardown(the_important_go_first, lab_setup, lab_teardown),
         cmocka_unit_test_setup_teardown(somebody_has_to_go, lab_setup, lab_teardown),
     };
