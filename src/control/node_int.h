@@ -15,7 +15,7 @@
 struct nodes {
     struct control *c;
     struct evictions *evictions;
-    struct lru waiting; /* node.termination's own */
+    struct lru waiting;                 /* node.termination's own */
     struct queue *termination, *health; /* health: NULL unless the gate is open and the provider has policies */
 };
 

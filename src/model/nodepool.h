@@ -77,7 +77,7 @@ struct nodeclaim {
     struct nodeclass_ref class_ref;
     bool deleting;
     enum cond_status launched, registered, initialized, consolidatable, drifted, instance_terminating;
-    enum cond_status disruption_reason; /* True: a command of disruption has the node */
+    enum cond_status disruption_reason;                    /* True: a command of disruption has the node */
     int64_t initialized_ms, drifted_ms, last_pod_event_ms; /* INT64_MIN when unknown */
     int64_t expire_after_ns;
     int64_t termination_grace_ns;

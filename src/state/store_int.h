@@ -170,12 +170,12 @@ void pods_remove(struct store *s, str ns, str name, uint64_t version);
 bool pods_touch(struct store *s, str ns, str name, uint64_t version);
 void pods_list_begin(struct store *s);
 void pods_list_end(struct store *s);
-uint32_t pods_find(const struct store *s, str ns, str name);                 /* MAP_NONE */
+uint32_t pods_find(const struct store *s, str ns, str name); /* MAP_NONE */
 /* A pod in no list. */
 uint32_t pods_take(struct store *s, const struct pod *p);
 void pods_release(struct store *s, uint32_t ix);
-void stand_ins_list(struct store *s); /* into found_stand_ins */
-void stand_ins_fini(struct store *s); /* before pods_fini() */
+void stand_ins_list(struct store *s);                                        /* into found_stand_ins */
+void stand_ins_fini(struct store *s);                                        /* before pods_fini() */
 const struct pod *pods_daemon(const struct store *s, sym ns, sym daemonset); /* the one that stands for it; NULL */
 void pods_fini(struct store *s);
 

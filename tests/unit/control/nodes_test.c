@@ -157,9 +157,8 @@ static void protections_are_told(void **state)
     check_str("no duration", far_events(x->f, "InvalidDoNotDisruptAnnotation", "wrong"),
               "Invalid karpenter.sh/do-not-disrupt annotation: failed to parse \"yes\" as a duration: time: invalid "
               "duration \"yes\", ignoring annotation");
-    check_str(
-        "backwards", far_events(x->f, "InvalidDoNotDisruptAnnotation", "negative"),
-        "Invalid karpenter.sh/do-not-disrupt annotation: duration \"-1m\" must be positive, ignoring annotation");
+    check_str("backwards", far_events(x->f, "InvalidDoNotDisruptAnnotation", "negative"),
+              "Invalid karpenter.sh/do-not-disrupt annotation: duration \"-1m\" must be positive, ignoring annotation");
     check_true("neither is kept", far_count(x->f, "pods", "wrong") == 0 && far_count(x->f, "pods", "negative") == 0);
     check_true("until when", str_starts(far_events(x->f, "DoNotDisruptUntil", "timed"),
                                         STR("The karpenter.sh/do-not-disrupt grace period will elapse at 20")));
