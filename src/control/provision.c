@@ -283,6 +283,10 @@ static void count_round(struct control *c, struct arena *a, const struct round *
     metric_observe(m->scheduler_scheduling_duration, (double)took_us / 1e6, METRIC_VALS(by), world_now_ms(c->world));
     metric_drop_where(m->scheduler_queue_depth, /* at= */ 0, by);
     metric_set(m->scheduler_queue_depth, d->n_refusals - d->n_ignored, METRIC_VALS(by, uuid_new(a, c->world)));
+    metric_drop_where(m->scheduler_pending_pods_by_effective_zone_count, /* at= */ 0, by);
+    for (uint32_t i = 0; i < d->n_zones; i++)
+        metric_set(m->scheduler_pending_pods_by_effective_zone_count, d->zones[i].n_pods,
+                   METRIC_VALS(by, d->zones[i].name));
 }
 
 /* Whether planning again would give the same: most rounds are those of pods that wait for room, over and over. Time alone changes nothing but which pods

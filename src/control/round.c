@@ -147,6 +147,10 @@ struct round *round_of(struct arena *a, const struct store *st, const struct sna
             p->exclusions[r->n_exclusions].n_excluded,
             p->exclusions[r->n_exclusions].n_types,
         };
+    r->zones = arena_new_array(a, struct round_zone, p->n_zones);
+    for (; r->n_zones < p->n_zones; r->n_zones++)
+        r->zones[r->n_zones] =
+            (struct round_zone){arena_strdup(a, p->zones[r->n_zones].name), p->zones[r->n_zones].n_pods};
     r->refusals = arena_new_array(a, struct round_refusal, s->n_refused + p->n_failures);
     for (uint32_t i = 0; i < s->n_refused; i++)
         r->refusals[r->n_refusals++] = (struct round_refusal){

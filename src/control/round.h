@@ -46,12 +46,18 @@ struct round_exclusion { /* types that the limits of a pool left out */
     uint32_t n_excluded, n_types;
 };
 
+struct round_zone { /* pods by the zone that they need */
+    str name;
+    uint32_t n_pods;
+};
+
 struct round {
     struct round_claim *claims;
     struct round_node *nodes;
     struct round_refusal *refusals;
     struct round_exclusion *exclusions;
-    uint32_t n_claims, n_nodes, n_refusals, n_exclusions;
+    struct round_zone *zones;
+    uint32_t n_claims, n_nodes, n_refusals, n_exclusions, n_zones;
     uint32_t n_pending, n_moving, n_ignored; /* ignored: refused before planning */
 };
 

@@ -256,6 +256,9 @@ void packer_claim(struct packer *k, const struct bin *b, uint32_t rs, const uint
 
 /* explain.c */
 void explain_failures(struct packer *k, struct plan *out, struct arena *a);
+
+/* zones.c: before packer_run() */
+void zones_count(struct packer *k, struct plan *out, struct arena *a);
 str explain_turn(struct packer *k, uint32_t turn, struct arena *a); /* of one pod of the round, in Karpenter's words */
 /* Of requirements whose minValues could be met only as far as `lowered` says. */
 str explain_missed_values(struct packer *k, uint32_t rs, uint32_t lowered, struct arena *a);

@@ -9,6 +9,7 @@ struct plan *plan_make(struct arena *a, const struct snapshot *s)
     struct packer k;
 
     packer_init(&k, pass, s, s->pending, s->n_pending);
+    zones_count(&k, out, a);
     k.notes_exclusions = true;
     packer_run(&k);
     packer_finish(&k, out, a);

@@ -76,6 +76,12 @@ struct plan_exclusion {
     uint32_t n_excluded, n_types;
 };
 
+/* Pods of phase Pending by the zone that they need, before anything is placed. */
+struct plan_zone {
+    str name; /* of the zone; "flexible": any of several, "none": there is none */
+    uint32_t n_pods;
+};
+
 struct plan {
     struct plan_claim *claims;
     uint32_t n_claims;
@@ -85,6 +91,8 @@ struct plan {
     uint32_t n_failures;
     struct plan_exclusion *exclusions; /* in the order in which they came about */
     uint32_t n_exclusions;
+    struct plan_zone *zones; /* by name, flexible and none last */
+    uint32_t n_zones;
     double hourly_cost;
     bool has_bound;
     double lower_bound; /* no plan for the pods on new nodes is cheaper */

@@ -22,6 +22,7 @@
  *   n.offers=6|2            how many
  *   pods=5,5                pods of each claim, sorted    where=a,b|c     their names, claims in order
  *   pools=a,b               pool of each claim            node.N=a,b      pods placed on an existing node
+ *   needs=z1:2,flexible:1   pods by the zone that they need before anything is placed
  *   req.KEY=In:a,b|-        a requirement of each claim; ~2 after it: minValues
  *   ask.RESOURCE=1100m|2    requests of each claim        relaxed=1       claims whose minValues were lowered
  *   deferred=1              pods that wait for a reservation               cost=0.5    hourly cost

@@ -225,6 +225,14 @@ static void put_lists(const struct facts *f, struct sb *out, str key)
     put_joined(out, &v, ',', !str_is(key, "pools"));
 }
 
+/* Pending pods by the zone that they need. */
+static void put_needs(const struct facts *f, struct sb *out)
+{
+    for (uint32_t i = 0; i < f->p->n_zones; i++)
+        sb_printf(out, "%s" STR_FMT ":%u", i ? "," : "", STR_ARG(short_value(f->a, f->p->zones[i].name)),
+                  f->p->zones[i].n_pods);
+}
+
 static void put_node(const struct facts *f, struct sb *out, str name)
 {
     for (uint32_t i = 0; i < f->p->n_nodes; i++)
@@ -252,6 +260,8 @@ void put_fact(const struct facts *f, struct sb *out, str key)
         }
     if (str_starts(key, STR("by.")) || str_starts(key, STR("at."))) {
         put_tally(f, out, str_sub(key, 3, key.n), key.p[0] == 'a');
+    } else if (str_is(key, "needs")) {
+        put_needs(f, out);
     } else if (str_is(key, "cost")) {
         sb_printf(out, "%.4f", f->p->hourly_cost);
     } else if (str_starts(key, STR("node."))) {

@@ -183,12 +183,49 @@ static const struct scenario others[] = {
      POOL "pod a x2 " X "spread='unknown 1 app=x any | host 1 app=x any'", "nodes=2 unschedulable=0"},
 };
 
+/* Before anything is placed. The fake provider has three zones. */
+static const struct scenario needs[] = {
+    {"MT2: flexible", POOL "pod a x2", "needs=flexible:2"},
+    {"MT2: by selector", POOL "pod a sel=zone=z1\npod b sel=zone=z2\npod c sel=zone=z2", "needs=z1:1,z2:2"},
+    {"MT2: several", POOL "pod a need='zone In z1,z2'\npod b need='zone NotIn z1'", "needs=flexible:2"},
+    {"MT2: a preference", POOL "pod a want='1 zone In z1'", "needs=flexible:1"},
+    {"MT2: with other pods",
+     POOL "node n1 cpu=1 mem=1Gi pods=1 label=zone=z1\npod e " X "node=n1\npod a aff='zone app=x'", "needs=z1:1"},
+    {"MT2: away from others",
+     POOL "node n1 cpu=1 mem=1Gi pods=1 label=zone=z1\npod e " X "node=n1\n"
+          "node n2 cpu=1 mem=1Gi pods=1 label=zone=z2\npod f " X "node=n2\npod a anti='zone app=x'",
+     "needs=z3:1"},
+    {"MT2: spread",
+     POOL "node n1 cpu=1 mem=1Gi pods=1 label=zone=z1\npod e " X "node=n1\n"
+          "node n2 cpu=1 mem=1Gi pods=1 label=zone=z2\npod f " X "node=n2\npod a " X "spread='zone 1 app=x'",
+     "needs=z3:1"},
+    {"MT2: spread, all alike", POOL "pod a x2 " X "spread='zone 1 app=x'", "needs=flexible:2"},
+    {"MT2: nowhere to spread",
+     POOL "node n1 cpu=1 mem=1Gi pods=1 label=zone=z1\npod e " X "node=n1\npod a " X
+          "sel=zone=z1 spread='zone 1 app=x min=3'",
+     "needs=none:1"},
+    {"MT2: nobody to be with", POOL "pod a aff='zone app=x'", "needs=none:1"},
+    {"MT2: others everywhere",
+     POOL "node n1 cpu=1 mem=1Gi pods=1 label=zone=z1\npod e " X "node=n1\n"
+          "node n2 cpu=1 mem=1Gi pods=1 label=zone=z2\npod f " X "node=n2\n"
+          "node n3 cpu=1 mem=1Gi pods=1 label=zone=z3\npod g " X "node=n3\npod a anti='zone app=x'",
+     "needs=none:1"},
+    {"MT2: a volume", POOL "class c zones=z3\npvc p class=c\npod a pvc=p", "needs=z3:1"},
+    {"MT2: a volume of several", POOL "class c zones=z1,z2\npvc p class=c\npod a pvc=p", "needs=flexible:1"},
+    {"MT2: a volume of no zone", POOL "class c\npvc p class=c\npod a pvc=p", "needs=flexible:1"},
+    {"MT2: a volume and a selector", POOL "class c zones=z1,z2\npvc p class=c\npod a pvc=p sel=zone=z3",
+     "needs=none:1"},
+    {"pods that run are not counted", "pool default\nnode n1 cpu=4 mem=4Gi pods=9 deleting\npod e node=n1\npod a",
+     "needs=flexible:1"},
+};
+
 int main(void)
 {
     static const struct scenarios tables[] = {
         SCENARIOS(zones),
         SCENARIOS(counting),
         SCENARIOS(others),
+        SCENARIOS(needs),
     };
 
     return scenarios_main(tables, ARRAY_LEN(tables));

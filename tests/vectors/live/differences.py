@@ -45,7 +45,6 @@ DIFFERENCES = [
 
 # Families of metrics.txt that have no series in any scenario.
 WITHOUT_SERIES = {
-    "karpenter_scheduler_pending_pods_by_effective_zone_count": "not counted yet",
     "karpenter_pods_provisioning_scheduling_undecided_time_seconds": "a pod is undecided for the second of its window, and no scenario ends in one",
     "operator_capacitybuffer_status_condition_count": "the buffer is gone when the scenario ends",
     "operator_capacitybuffer_status_condition_current_status_seconds": "the buffer is gone when the scenario ends",
