@@ -163,7 +163,7 @@ static void empty_ones_along_with_others(void **state UNUSED)
 
     three_nodes(s);
     lab_patch(s->r->l, "nodepools", "default", "{spec: {disruption: {budgets: [{nodes: '0'}]}}}");
-    stage_deploy(s, "leaves", 1, "15");
+    stage_deploy(s, "leaves", 1, "7500m");
     stage_wait(s, 60, 4, 4);
     lab_delete(s->r->l, "deployments", "leaves");
     lab_run(s->r->l, 40);
