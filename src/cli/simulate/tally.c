@@ -220,7 +220,8 @@ static void launch(struct watcher *w, struct seen_claim *s, const struct object 
     p->launched++;
     x->launched++;
     x->nodes++;
-    p->nodes_max = MAX(p->nodes_max, ++p->nodes);
+    p->nodes++;
+    p->nodes_max = MAX(p->nodes_max, p->nodes);
     w->t->total.launched++;
     watcher_slot(w)->launched++;
 }
