@@ -38,7 +38,7 @@ WORDS = [  # what differs from cluster to cluster, and what it becomes
     (r"\b(\d{1,3}(\.\d+)?(d|h|m|s|ms))+\b(?= ago|\)| *$|\s)", "AGE"),
     (r"<unknown>(?= *$)", "AGE"),
     # kubectl whose own --timeout has ended may begin one more watch, and says that it was too late for it
-    (r"^E\d{4} .*Failed to watch .*: context deadline exceeded\"\n", ""),
+    (r"^E\d{4} .*reflector\.go.*Failed to watch.*context deadline exceeded.*\n", ""),
 ]
 
 
