@@ -190,7 +190,8 @@ bool removal_start(struct disruptor *d, struct reconcile *r, struct removal *x, 
 enum progress { WAITS, FAILED, DONE };
 
 /* What the replacement is like now. */
-static enum progress look_at(struct disruptor *d, struct removal *x, struct replacement *p, struct err *e)
+static enum progress look_at(struct disruptor *d, struct arena *a, struct removal *x, struct replacement *p,
+                             struct err *e)
 {
     const struct kept *k = store_kept(d->c->store, OBJ_NODECLAIM, p->name);
     const struct nodeclaim *claim = store_claim(d->c->store, p->name);
@@ -200,9 +201,9 @@ static enum progress look_at(struct disruptor *d, struct removal *x, struct repl
                       STR_ARG(p->name));
         return FAILED;
     }
-    str reason = str_c(disrupt_reason_name(x->method)), uid = arena_strdup(x->arena, k->uid);
+    str reason = str_c(disrupt_reason_name(x->method)), uid = arena_strdup(a, k->uid);
     disruption_say(d->c, &api_nodeclaims, p->name, uid, "DisruptionLaunching",
-                   arena_printf(x->arena, "Launching NodeClaim: " STR_FMT, STR_ARG(reason)), reason, 0);
+                   arena_printf(a, "Launching NodeClaim: " STR_FMT, STR_ARG(reason)), reason, 0);
     if (claim && claim->initialized == COND_TRUE) {
         p->initialized = true;
         return DONE;
@@ -212,13 +213,13 @@ static enum progress look_at(struct disruptor *d, struct removal *x, struct repl
     return WAITS;
 }
 
-static enum progress await_replacements(struct disruptor *d, struct removal *x, struct err *e)
+static enum progress await_replacements(struct disruptor *d, struct arena *a, struct removal *x, struct err *e)
 {
     enum progress all = DONE;
 
     for (uint32_t i = 0; i < x->n_replacements; i++) {
         struct replacement *p = &x->replacements[i];
-        enum progress one = p->initialized ? DONE : look_at(d, x, p, e);
+        enum progress one = p->initialized ? DONE : look_at(d, a, x, p, e);
 
         if (one == FAILED)
             return FAILED;
@@ -267,7 +268,7 @@ static void delete_one(void *ctx, uint32_t i)
 static enum progress advance(struct disruptor *d, struct reconcile *r, struct removal *x, struct err *e)
 {
     int64_t limit_ms = removal_limit_ms(d->taken.n);
-    enum progress now = await_replacements(d, x, e);
+    enum progress now = await_replacements(d, r->arena, x, e);
 
     if (now == DONE) {
         struct deletion t = {.d = d, .r = r, .x = x};
