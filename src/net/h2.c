@@ -265,7 +265,7 @@ static void on_dialed(void *ctx, SSL *ssl, int fd, const struct err *e)
         struct h2_stream *s = o->waiting.v[i];
 
         o->waiting.v[i] = NULL;
-        if (s && e)
+        if (s && e && !h2_conn_with_room(o)) /* another connection may have room by now */
             h2_stream_over(s, e);
         else if (s)
             place(s); /* which may put it at the end of the list again: there is more than a connection takes */

@@ -23,12 +23,6 @@ static const char buffer[] = "apiVersion: autoscaling.x-k8s.io/v1beta1\nkind: Ca
 
 #define FITS(n) "True FitsExistingCapacity: All " n " virtual pods fit on existing capacity"
 
-static bool leads(struct rig *r, const void *arg)
-{
-    (void)arg;
-    return r->replicas[0] && replica_leads(r->replicas[0]) && replica_synced(r->replicas[0]);
-}
-
 static int setup(void **state)
 {
     struct rig *r = rig_new(1, settings, NULL);
@@ -36,7 +30,7 @@ static int setup(void **state)
     fleet_class(r);
     fleet_pool(r, "default", "", "");
     rig_start(r, 0);
-    check_true("leads", rig_until(r, 30, leads, NULL));
+    rig_await_lead(r, 0, 30);
     *state = r;
     return 0;
 }
@@ -254,7 +248,7 @@ static void another_process_takes_over(void **state)
     uint32_t n = look(r).n_nodes;
     rig_kill(r, 0);
     rig_start(r, 0);
-    check_true("leads", rig_until(r, 60, leads, NULL));
+    rig_await_lead(r, 0, 60);
     lab_apply(r->l, WORKLOAD("Deployment", "more", "1", ""));
     lab_run(r->l, 40);
     check_str("CB8 known from the first round on", cond(r, "share", "Provisioning"), FITS("1"));

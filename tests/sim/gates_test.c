@@ -15,12 +15,6 @@ static const char *const settings[] = {"LOG_LEVEL", "error", "FEATURE_GATES",
     "      terminationGracePeriodSeconds: 1\n      containers: [{name: app, image: app, resources: {requests: "        \
     "{cpu: '1', memory: 256Mi}}}]\n"
 
-static bool leads(struct rig *r, const void *arg)
-{
-    (void)arg;
-    return r->replicas[0] && replica_leads(r->replicas[0]) && replica_synced(r->replicas[0]);
-}
-
 static str read_docs(struct arena *a)
 {
     static const char path[] = "docs/feature-gates.md";
@@ -57,7 +51,7 @@ static int setup(void **state)
 
     apply_docs(r, "# Feature gates", 0);
     rig_start(r, 0);
-    check_true("leads", rig_until(r, 30, leads, NULL));
+    rig_await_lead(r, 0, 30);
     *state = r;
     return 0;
 }

@@ -91,13 +91,6 @@ static void on_node(void *ctx, const struct change *c)
     t->n_nodes_made += !c->old;
 }
 
-static bool leads(struct rig *r, const void *arg)
-{
-    uint32_t i = *(const uint32_t *)arg;
-
-    return r->replicas[i] && replica_leads(r->replicas[i]) && replica_synced(r->replicas[i]);
-}
-
 static void name_of(void *ctx, const struct object *o)
 {
     (void)snprintf(ctx, 256, STR_FMT, STR_ARG(o->name));
@@ -147,7 +140,7 @@ static void begin(struct trial *t)
     fleet_pool(t->r, "default",
                t->job == REPLACEMENT ? "disruption: {consolidateAfter: 0s, budgets: [{nodes: '1'}]}" : "", "");
     rig_start(t->r, 0);
-    check_true("leads", rig_until(t->r, 30, leads, &first));
+    rig_await_lead(t->r, first, 30);
     if (t->job == REMOVAL) {
         lab_apply(t->r->l, workload);
         check_true("pods run", rig_until(t->r, 60, is_done, t));

@@ -14,11 +14,6 @@ static const char pod[] =
     "apiVersion: v1\nkind: Pod\nmetadata: {name: one}\nspec: {containers: [{name: app, image: app, resources: "
     "{requests: {cpu: '1', memory: 256Mi}}}]}\n";
 
-static bool leads(struct rig *r, UNUSED const void *arg)
-{
-    return r->replicas[0] && replica_leads(r->replicas[0]) && replica_synced(r->replicas[0]);
-}
-
 static void name_of(void *ctx, const struct object *o)
 {
     (void)snprintf(ctx, 256, STR_FMT, STR_ARG(o->name));
@@ -40,7 +35,7 @@ static void expiry_under_disruption(UNUSED void **state)
     fleet_class(r);
     lab_apply(r->l, pool);
     rig_start(r, 0);
-    check_true("leads", rig_until(r, 30, leads, NULL));
+    rig_await_lead(r, 0, 30);
     lab_apply(r->l, pod);
     lab_run(r->l, 10);
     check_str("filled in", lab_get(r->l, "nodepools", "old", "spec.template.spec.expireAfter"), "\"720h\"");

@@ -15,12 +15,6 @@ static const char *const settings[] = {"LOG_LEVEL", "error", "FEATURE_GATES", "N
     "{requests: {cpu: '1', memory: 256Mi}, limits: {" limits "}}}]}\n"
 #define FUSE "smarter-devices/fuse: 1"
 
-static bool leads(struct rig *r, const void *arg)
-{
-    (void)arg;
-    return r->replicas[0] && replica_leads(r->replicas[0]) && replica_synced(r->replicas[0]);
-}
-
 static int setup(void **state)
 {
     struct rig *r = rig_new(1, settings, NULL);
@@ -28,7 +22,7 @@ static int setup(void **state)
     fleet_class(r);
     fleet_pool(r, "default", "", "");
     rig_start(r, 0);
-    check_true("leads", rig_until(r, 30, leads, NULL));
+    rig_await_lead(r, 0, 30);
     *state = r;
     return 0;
 }

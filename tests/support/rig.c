@@ -163,3 +163,15 @@ bool rig_until(struct rig *r, double seconds, bool (*holds)(struct rig *r, const
     }
     return true;
 }
+
+static bool leads(struct rig *r, const void *arg)
+{
+    uint32_t i = *(const uint32_t *)arg;
+
+    return r->replicas[i] && replica_leads(r->replicas[i]) && replica_synced(r->replicas[i]);
+}
+
+void rig_await_lead(struct rig *r, uint32_t i, double seconds)
+{
+    check_true("leads", rig_until(r, seconds, leads, &i));
+}

@@ -58,3 +58,5 @@ void rig_net_faults(struct rig *r, const struct sim_faults *f); /* between all r
 double rig_now(const struct rig *r);
 /* Runs until the condition holds, in steps of 50 ms; false: it did not within so many seconds. */
 bool rig_until(struct rig *r, double seconds, bool (*holds)(struct rig *r, const void *arg), const void *arg);
+/* Until the replica leads and knows the cluster; the test fails when it does not in that time. */
+void rig_await_lead(struct rig *r, uint32_t i, double seconds);
