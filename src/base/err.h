@@ -21,7 +21,7 @@ enum err_kind {
 
 struct err {
     enum err_kind kind;
-    char code[48]; /* the peer's own word: "InsufficientInstanceCapacity" */
+    char code[64]; /* the peer's own word: "InsufficientInstanceCapacity" */
     char msg[400]; /* outermost context first */
 };
 
