@@ -8,7 +8,7 @@
 int main(int argc, char **argv)
 {
     static const struct catalog_source catalogs[] = {{"aws", ec2_catalog}};
-    static const struct provider_source providers[] = {{"kwok", provider_kwok}};
+    static const struct provider_source providers[] = {{"kwok", provider_kwok, NULL, NULL}};
     const struct cli_env env = {catalogs, ARRAY_LEN(catalogs), providers, ARRAY_LEN(providers)};
 
     return cli_main(&env, argc, argv);
