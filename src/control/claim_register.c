@@ -99,7 +99,7 @@ void node_set_registered(struct arena *a, struct tree *node)
 
 /* ---- the step ---- */
 
-static void warn_taint_missing(struct pass *p)
+static void warn_taint_missing(struct visit *p)
 {
     str uid = obj_uid(p->d.obj);
     struct err e;
@@ -143,7 +143,7 @@ static struct cloud_hook ask_provider(struct pass *p)
 }
 
 /* false: the run ends here, for now. */
-static bool write_node(struct pass *p, struct draft *node)
+static bool write_node(struct visit *p, struct draft *node)
 {
     struct arena *a = p->r->arena;
     struct err e;
@@ -164,7 +164,7 @@ static bool write_node(struct pass *p, struct draft *node)
         return !hook.pending;
     }
     if (e.kind == ERR_CONFLICT) {
-        pass_add(p, result_requeue());
+        visit_add(p, result_requeue());
         return false;
     }
     err_lead(&e, "syncing node");
@@ -172,19 +172,19 @@ static bool write_node(struct pass *p, struct draft *node)
     return false;
 }
 
-static void report_health(struct pass *p)
+static void report_health(struct visit *p)
 {
     struct err e;
 
     if (pool_health_report(p->s, p->r->arena, p->d.obj, /* failed= */ false, &e) || e.kind == ERR_NOT_FOUND)
         return;
     if (e.kind == ERR_CONFLICT)
-        pass_add(p, result_requeue());
+        visit_add(p, result_requeue());
     else
         reconcile_fail(p->r, &e);
 }
 
-static void resume(struct pass *p)
+static void resume(struct visit *p)
 {
     struct control *c = p->c;
     const struct nodeclaim *claim = store_claim(c->store, obj_name(p->d.obj));
@@ -193,7 +193,7 @@ static void resume(struct pass *p)
         c->cloud->resume(c->cloud->self, c->syms, claim, store_class(c->store, &claim->class_ref));
 }
 
-void register_run(struct pass *p)
+void register_run(struct visit *p)
 {
     struct cond_object conds = draft_conds(&p->d);
     struct draft node;
