@@ -172,8 +172,7 @@ static enum verdict look_at(struct try *t, const struct lease *l, const struct h
         t->fixed_clock = true;
         return TRY_AT_ONCE;
     }
-    if (t->who && error_is_expired(ret->code) && !t->renewed) {
-        credentials_refused(t->who, l);
+    if (t->who && error_is_expired(ret->code) && !t->renewed && credentials_refused(t->who, l)) {
         t->renewed = true;
         return TRY_AT_ONCE;
     }

@@ -137,12 +137,15 @@ bool credentials_get(struct credentials *k, struct arena *a, struct lease *ret, 
     return true;
 }
 
-void credentials_refused(struct credentials *k, const struct lease *l)
+bool credentials_refused(struct credentials *k, const struct lease *l)
 {
-    if (!k->arena || k->lease.serial != l->serial || k->lease.expires_ms == INT64_MAX)
-        return;
-    k->lease.expires_ms = INT64_MIN;
-    k->n_failures = 0;
+    if (k->lease.serial == l->serial && k->lease.expires_ms == INT64_MAX)
+        return false;
+    if (k->lease.serial == l->serial) {
+        k->lease.expires_ms = INT64_MIN;
+        k->n_failures = 0;
+    }
+    return true;
 }
 
 /* ---- what sources say ---- */
