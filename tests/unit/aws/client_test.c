@@ -245,6 +245,8 @@ static void what_calls_look_like(void **state)
     check_true("not JSON", !b.ok);
     check_i64("not JSON", b.e.kind, ERR_IO);
     check_u64("not JSON", b.n_attempts, 1);
+    bench_call(&b, &get_parameter, &(struct answer){200, "[1]", NULL, NULL}, 1);
+    check_str("not a map", str_c(b.e.msg), "SSM GetParameter: an answer that is a list");
     bench_fini(&b);
 }
 
