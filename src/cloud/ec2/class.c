@@ -450,3 +450,47 @@ struct ec2_class *ec2_class_decode(struct arena *a, struct syms *t, const struct
         own_groups(a, k, cluster);
     return k;
 }
+
+/* ---- tags that are not the user's to set ---- */
+
+/* A name of a cluster as EKS takes them. */
+static bool is_cluster_name(str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+        if (!plain && (i == 0 || (c != '-' && c != '_')))
+            return false;
+    }
+    return s.n != 0;
+}
+
+static bool is_own_tag(str key)
+{
+    static const char *const own[] = {"eks:eks-cluster-name", "karpenter.sh/nodepool", "karpenter.sh/nodeclaim",
+                                      "karpenter.k8s.aws/ec2nodeclass"};
+
+    for (size_t i = 0; i < ARRAY_LEN(own); i++)
+        if (str_is(key, own[i]))
+            return true;
+    return false;
+}
+
+str ec2_tags_problem(struct arena *a, const struct ec2_class *k, str cluster)
+{
+    static const char prefix[] = "kubernetes.io/cluster/";
+
+    for (uint32_t i = 0; i < k->n_tags; i++) {
+        str key = k->tags[i].key, name = str_sub(key, sizeof(prefix) - 1, key.n);
+        bool owner = str_starts(key, STR(prefix));
+
+        if (key.n == 0)
+            return STR("spec.tags: a key is empty");
+        if (is_own_tag(key) || (owner && str_eq(name, cluster)))
+            return arena_printf(a, "spec.tags: \"" STR_FMT "\" is set by Karpenter itself", STR_ARG(key));
+        if (owner && is_cluster_name(name))
+            return arena_printf(a, "spec.tags: \"" STR_FMT "\" says which cluster owns a machine", STR_ARG(key));
+    }
+    return (str){0};
+}

@@ -3,7 +3,6 @@
  * It must agree to the bit with what clusters carry in annotations. The names of Go's types and fields are part of it (base/gohash.h),
  * in the order of their declaration; a pointer to a zero is not the same as none, and takes part. */
 #include "base/gohash.h"
-#include "base/sort.h"
 #include "base/utf8.h"
 #include "cloud/ec2/class.h"
 
@@ -31,37 +30,24 @@ static void put_text(struct sb *b, str s)
     sb_char(b, '"');
 }
 
-static bool key_before(const uint32_t *x, const uint32_t *y, const void *ctx)
-{
-    const str *keys = ctx;
-
-    return str_cmp(keys[*x], keys[*y]) < 0;
-}
-
-SORT_DEFINE(sort_by_key, uint32_t, key_before)
-
 /* API servers store keys in order; objects that come from files have them in any. */
-static void put_json(struct sb *b, const struct tree *t);
+static void put_json(struct sb *b, struct arena *a, const struct tree *t);
 
-static void put_map(struct sb *b, const struct tree *t)
+static void put_map(struct sb *b, struct arena *a, const struct tree *t)
 {
-    uint32_t *order = xcalloc(t->n + 1, sizeof(*order));
+    uint32_t *order = tree_key_order(a, t);
 
-    for (uint32_t i = 0; i < t->n; i++)
-        order[i] = i;
-    sort_by_key(order, t->n, t->keys);
     sb_char(b, '{');
     for (uint32_t i = 0; i < t->n; i++) {
         sb_c(b, i ? "," : "");
         put_text(b, t->keys[order[i]]);
         sb_char(b, ':');
-        put_json(b, &t->items[order[i]]);
+        put_json(b, a, &t->items[order[i]]);
     }
     sb_char(b, '}');
-    free(order);
 }
 
-static void put_json(struct sb *b, const struct tree *t)
+static void put_json(struct sb *b, struct arena *a, const struct tree *t)
 {
     switch (t->kind) {
     case TREE_NULL:
@@ -80,22 +66,23 @@ static void put_json(struct sb *b, const struct tree *t)
         sb_char(b, '[');
         for (uint32_t i = 0; i < t->n; i++) {
             sb_c(b, i ? "," : "");
-            put_json(b, &t->items[i]);
+            put_json(b, a, &t->items[i]);
         }
         sb_char(b, ']');
         return;
     case TREE_MAP:
-        put_map(b, t);
+        put_map(b, a, t);
         return;
     }
 }
 
 static uint64_t hash_kubelet_json(const struct ec2_kubelet *k)
 {
+    AUTO(arena) struct arena *a = arena_new(0);
     struct sb b = {0};
 
     if (k->raw && k->raw->n)
-        put_json(&b, k->raw);
+        put_json(&b, a, k->raw);
     else
         sb_c(&b, "null");
     uint64_t h = gohash_str(sb_view(&b));

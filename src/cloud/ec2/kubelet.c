@@ -179,27 +179,20 @@ str ec2_kubelet_unsupported(struct arena *a, const struct ec2_class *k)
 
 /* ---- what is wrong ---- */
 
-/* Every key of a tree's map, in byte order; values come along. */
 struct member {
     str key;
     const struct tree *value;
 };
 
-static bool member_before(const struct member *x, const struct member *y, const void *ctx UNUSED)
-{
-    return str_cmp(x->key, y->key) < 0;
-}
-
-SORT_DEFINE(sort_members, struct member, member_before)
-
+/* By key; of what is not a map, none. */
 static struct member *members_of(struct arena *a, const struct tree *t, uint32_t *ret_n)
 {
     *ret_n = t && t->kind == TREE_MAP ? t->n : 0;
     struct member *v = arena_new_array(a, struct member, *ret_n);
+    uint32_t *order = *ret_n ? tree_key_order(a, t) : NULL;
 
     for (uint32_t i = 0; i < *ret_n; i++)
-        v[i] = (struct member){t->keys[i], &t->items[i]};
-    sort_members(v, *ret_n, NULL);
+        v[i] = (struct member){t->keys[order[i]], &t->items[order[i]]};
     return v;
 }
 

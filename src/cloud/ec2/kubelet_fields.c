@@ -1,6 +1,5 @@
 #include "cloud/ec2/kubelet_fields.h"
 
-#include "base/sort.h"
 #include "cloud/ec2/class_int.h"
 #include "model/duration.h"
 
@@ -313,7 +312,6 @@ static const char *type_name(enum type type)
     return names[type];
 }
 
-static uint32_t *sorted_keys(struct arena *a, const struct tree *t);
 static void check_fields(struct check *c, str path, const struct tree *t, const struct field *fields);
 
 static void check_value(struct check *c, str path, const struct tree *t, enum type type, const struct field *fields)
@@ -334,7 +332,7 @@ static void check_value(struct check *c, str path, const struct tree *t, enum ty
     }
     if (t->kind != TREE_LIST && t->kind != TREE_MAP)
         return;
-    uint32_t *order = t->kind == TREE_MAP ? sorted_keys(c->a, t) : NULL;
+    uint32_t *order = t->kind == TREE_MAP ? tree_key_order(c->a, t) : NULL;
     for (uint32_t i = 0; i < t->n; i++) {
         str at = order ? arena_printf(c->a, STR_FMT "[" STR_FMT "]", STR_ARG(path), STR_ARG(t->keys[order[i]]))
                        : arena_printf(c->a, STR_FMT "[%u]", STR_ARG(path), i);
@@ -343,28 +341,9 @@ static void check_value(struct check *c, str path, const struct tree *t, enum ty
     }
 }
 
-static bool key_before(const uint32_t *x, const uint32_t *y, const void *ctx)
-{
-    const str *keys = ctx;
-
-    return str_cmp(keys[*x], keys[*y]) < 0;
-}
-
-SORT_DEFINE(sort_by_key, uint32_t, key_before)
-
-static uint32_t *sorted_keys(struct arena *a, const struct tree *t)
-{
-    uint32_t *v = arena_new_array(a, uint32_t, t->n);
-
-    for (uint32_t i = 0; i < t->n; i++)
-        v[i] = i;
-    sort_by_key(v, t->n, t->keys);
-    return v;
-}
-
 static void check_fields(struct check *c, str path, const struct tree *t, const struct field *fields)
 {
-    uint32_t *order = sorted_keys(c->a, t);
+    uint32_t *order = tree_key_order(c->a, t);
 
     for (uint32_t i = 0; i < t->n; i++) {
         str key = t->keys[order[i]];
