@@ -120,7 +120,7 @@ static void warn_taint_missing(struct visit *p)
 }
 
 /* Asks the provider. Its label goes to the claim. */
-static struct cloud_hook ask_provider(struct pass *p)
+static struct cloud_hook ask_provider(struct visit *p)
 {
     const struct cloud *cloud = p->c->cloud;
     struct arena *a = p->r->arena;
@@ -136,7 +136,7 @@ static struct cloud_hook ask_provider(struct pass *p)
         return (struct cloud_hook){.pending = true};
     }
     if (ret.pending)
-        pass_add(p, ret.after_ms ? result_after_ms(ret.after_ms) : result_requeue());
+        visit_add(p, ret.after_ms ? result_after_ms(ret.after_ms) : result_requeue());
     else if (ret.label.key.n)
         obj_set_label(a, p->d.obj, arena_strdup(a, ret.label.key), arena_strdup(a, ret.label.val));
     return ret;
