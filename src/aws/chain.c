@@ -2,6 +2,7 @@
  * instance's role (aws 9.7). What a profile says may lead to others: the role of one profile is taken on with the credentials of another.
  */
 #include "aws/client_int.h"
+#include "aws/url.h"
 
 #define MAX_PROFILES 8 /* in a row */
 #define CONTAINER_URL "http://169.254.170.2"
@@ -45,9 +46,14 @@ static bool container_url(struct aws *c, str *ret)
     return ret->n > 0;
 }
 
+/* The path is not named: whoever knows it gets the credentials. */
 static struct source of_container(struct aws *c, str url)
 {
-    return (struct source){.name = arena_printf(c->arena, "the container's endpoint (" STR_FMT ")", STR_ARG(url)),
+    struct url_parts u = {0};
+
+    (void)url_split(url, &u);
+    return (struct source){.name =
+                               arena_printf(c->arena, "the container's endpoint (" STR_FMT ")", STR_ARG(u.authority)),
                            .get = source_container,
                            .url = url,
                            .token = config_var(c->config, "AWS_CONTAINER_AUTHORIZATION_TOKEN"),

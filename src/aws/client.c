@@ -172,8 +172,7 @@ static enum verdict look_at(struct try *t, const struct lease *l, const struct h
         t->fixed_clock = true;
         return TRY_AT_ONCE;
     }
-    if (t->who && error_is_expired(ret->code) && !t->renewed) {
-        credentials_refused(t->who, l);
+    if (t->who && error_is_expired(ret->code) && !t->renewed && credentials_refused(t->who, l)) {
         t->renewed = true;
         return TRY_AT_ONCE;
     }
@@ -261,7 +260,7 @@ bool client_ask_near(struct aws *c, const struct http_request *r, struct arena *
     struct http_request one = *r;
 
     one.trust = &direct;
-    one.timeout_us = NEAR_TIMEOUT_US;
+    one.timeout_us = r->timeout_us ? r->timeout_us : NEAR_TIMEOUT_US;
     one.max_body = NEAR_MAX_BODY;
     for (uint32_t n = 1;; n++) {
         bool ok = http_fetch(c->world, &one, a, ret, e), again = !ok || ret->status >= 500 || ret->status == 429;

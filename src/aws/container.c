@@ -3,6 +3,7 @@
 #include "aws/url.h"
 
 #define MAX_TOKEN 16384u
+#define TIMEOUT_US INT64_C(5000000) /* it may have to ask AWS itself */
 
 /* Over plain HTTP only helpers on this machine: loopback, and the addresses of ECS and EKS. */
 static bool is_allowed(str url)
@@ -45,7 +46,7 @@ bool source_container(struct aws *c, const struct source *s, struct arena *a, st
                        "AWS_CONTAINER_CREDENTIALS_FULL_URI: neither https, nor loopback, nor an address of ECS or EKS");
     if (!get_token(c, s, a, &h.value, e))
         return false;
-    struct http_request r = {.url = s->url, .headers = &h, .n_headers = h.value.n ? 1 : 0};
+    struct http_request r = {.url = s->url, .headers = &h, .n_headers = h.value.n ? 1 : 0, .timeout_us = TIMEOUT_US};
     if (!client_ask_near(c, &r, a, &got, e))
         return false;
     if (got.status != 200)

@@ -71,11 +71,19 @@ static void keep(struct credentials *k, struct arena *a, const struct lease *l, 
     k->n_failures = 0;
 }
 
+/* "Not found" would be a token's file or a role: whoever asked for an instance must not take it for that. */
+static enum err_kind kind_for_callers(enum err_kind kind)
+{
+    return kind == ERR_IO || kind == ERR_TIMEOUT || kind == ERR_THROTTLED ? kind : ERR_DENIED;
+}
+
 static void note_failure(struct credentials *k, const struct err *e)
 {
     int64_t wait_us = MIN(AGAIN_US << MIN(k->n_failures, 8u), AGAIN_MAX_US);
 
     k->failure = *e;
+    k->failure.kind = kind_for_callers(e->kind);
+    k->failure.code[0] = '\0';
     (void)err_wrap(&k->failure, "credentials from " STR_FMT, STR_ARG(k->source.name));
     k->n_failures++;
     k->failed_us = world_mono_us(k->aws->world);
@@ -137,12 +145,15 @@ bool credentials_get(struct credentials *k, struct arena *a, struct lease *ret, 
     return true;
 }
 
-void credentials_refused(struct credentials *k, const struct lease *l)
+bool credentials_refused(struct credentials *k, const struct lease *l)
 {
-    if (!k->arena || k->lease.serial != l->serial || k->lease.expires_ms == INT64_MAX)
-        return;
-    k->lease.expires_ms = INT64_MIN;
-    k->n_failures = 0;
+    if (k->lease.serial == l->serial && k->lease.expires_ms == INT64_MAX)
+        return false;
+    if (k->lease.serial == l->serial) {
+        k->lease.expires_ms = INT64_MIN;
+        k->n_failures = 0;
+    }
+    return true;
 }
 
 /* ---- what sources say ---- */

@@ -36,10 +36,10 @@ struct source {
 
 struct credentials *credentials_new(struct aws *c); /* of the whole session */
 void credentials_free(struct credentials *k);
-/* From a fiber. The copy in the arena is the caller's to wipe. */
+/* From a fiber. The copy in the arena is the caller's to wipe. ERR_DENIED, ERR_IO, ERR_TIMEOUT or ERR_THROTTLED, without a code. */
 bool credentials_get(struct credentials *k, struct arena *a, struct lease *ret, struct err *e);
-/* AWS did not take these: get others, unless that has been done already. */
-void credentials_refused(struct credentials *k, const struct lease *l);
+/* AWS says that these have expired: get others, unless that has been done already. false: there are no others. */
+bool credentials_refused(struct credentials *k, const struct lease *l);
 
 /* ---- for the sources ---- */
 

@@ -61,17 +61,17 @@ void protocol_write(struct arena *a, const struct aws_call *call, struct protoco
     *ret = r;
 }
 
-/* The parsers want bytes that stay and that may be overwritten. */
+/* JSON is read in place: its bytes have to stay, and are overwritten. */
 static struct tree *read_tree(struct arena *a, enum protocol p, str body, struct err *e)
 {
-    char *bytes = arena_new_array(a, char, body.n + READER_PAD);
     struct tree *t = NULL;
+    char *bytes;
     str root;
 
-    if (body.n)
-        memcpy(bytes, body.p, body.n);
     if (p == QUERY)
-        return xml_read(a, (str){bytes, body.n}, &root, e);
+        return xml_read(a, body, &root, e);
+    bytes = arena_new_array(a, char, body.n + READER_PAD);
+    memcpy(bytes, body.p, body.n);
     return tree_read_json(a, "answer", bytes, body.n, &t, e) ? t : NULL;
 }
 
@@ -83,8 +83,10 @@ bool protocol_read(struct arena *a, enum aws_service s, const struct http_respon
         e->kind = ERR_IO;
         return err_wrap(e, "an answer that cannot be read");
     }
-    if (t->kind != TREE_MAP && t->n == 0)
+    if (t->kind == TREE_NULL || (t->kind == TREE_STRING && !str_trim(t->text).n))
         t = tree_new_map(a); /* an XML root without content is a text */
+    if (t->kind != TREE_MAP)
+        return err_set(e, ERR_IO, "an answer that is %s", tree_kind_name(t->kind));
     *ret = t;
     return true;
 }
