@@ -280,6 +280,7 @@ uint32_t ec2_types_offerings(struct arena *a, const struct ec2_types_input *in, 
     uint64_t print = print_of(in);
     uint32_t n_changed = 0;
 
+    assert(in->universe->n == io->n && in->class->status.n_reservations == o->n_reserved);
     if (print == o->print && in->now_ms < o->until_ms)
         return 0;
     AUTO(arena) struct arena *scratch = arena_new(0);

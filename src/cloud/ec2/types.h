@@ -66,7 +66,7 @@ struct ec2_types {
     struct ec2_offers *offers; /* private to offerings.c */
 };
 
-/* Fails when any type cannot be worked out, when there are none, or when the class has no subnets. */
+/* Fails when any type cannot be worked out, when there are none, or when the class has no subnets. The universe outlives the types; of the class nothing is kept. */
 bool ec2_types_resolve(struct arena *a, struct syms *t, const struct ec2_types_input *in, struct ec2_types *ret,
                        struct err *e);
 /* Only the offerings again: availability, prices, reservations. Universe, class and placement are what they were. Types that have not changed are not touched;
