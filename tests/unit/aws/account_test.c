@@ -180,12 +180,65 @@ static void not_with_other_keys(void **state)
     bench_fini(&b);
 }
 
+/* ---- the end ---- */
+
+struct end {
+    struct bench *b;
+    uint64_t steps, at; /* so many events; the one before which the process dies */
+    uint32_t n_running;
+};
+
+static void kill_at(void *ctx, uint64_t step UNUSED)
+{
+    struct end *d = ctx;
+
+    if (++d->steps == d->at)
+        sim_kill(d->b->t.near);
+}
+
+static void calls_until_the_end(void *arg)
+{
+    struct end *d = arg;
+
+    for (size_t k = 0; k < ARRAY_LEN(calls) && !world_dead(d->b->t.near); k++)
+        call(d->b, &calls[k]);
+    d->n_running--;
+}
+
+/* Whenever it is killed, while one fiber asks for keys and others wait for them too, all that was under way unwinds. */
+static void killed_at_any_moment(void **state)
+{
+    const char *vars[] = {"AWS_ENDPOINT_URL=" ACCOUNT_URL, "AWS_REGION=us-west-2",
+                          "AWS_ROLE_ARN=arn:aws:iam::123456789012:role/controller",
+                          "AWS_WEB_IDENTITY_TOKEN_FILE=/web-token", NULL};
+    uint64_t all = 1;
+
+    (void)state;
+    for (uint64_t at = 1; at <= all + 1; at++) {
+        struct bench b;
+        struct end d = {.b = &b, .at = at};
+
+        bench_init(&b, vars);
+        sim_set_faults(b.t.sim, ACCOUNT_URL, &(struct sim_faults){.delay_us = {1000, 30000}});
+        for (; d.n_running < 5; d.n_running++)
+            fiber_go(b.t.near, "call", calls_until_the_end, &d);
+        sim_on_step(b.t.sim, kill_at, &d);
+        while (d.n_running && sim_step(b.t.sim))
+            ;
+        check_u64("all have returned", d.n_running, 0);
+        all = MAX(all, d.steps);
+        bench_fini(&b);
+    }
+    check_true("there were many", all > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_way_in),
         cmocka_unit_test(a_bad_day),
         cmocka_unit_test(not_with_other_keys),
+        cmocka_unit_test(killed_at_any_moment),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
