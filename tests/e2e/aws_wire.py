@@ -201,8 +201,9 @@ class Moto:
         headers = {
             "Authorization": f"AWS4-HMAC-SHA256 Credential=AKID/20260101/eu-west-3/{service}/aws4_request, SignedHeaders=host, Signature=0",
             "Host": f"{service}.eu-west-3.amazonaws.com",
-            "Content-Type": "application/x-amz-json-1.1" if target else "application/x-www-form-urlencoded; charset=utf-8",
         }
+        if body:
+            headers["Content-Type"] = "application/x-amz-json-1.1" if target else "application/x-www-form-urlencoded; charset=utf-8"
         if target:
             headers["X-Amz-Target"] = target
         call = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", method=method, headers=headers, data=body.encode() if body else None)
@@ -213,7 +214,7 @@ class Moto:
         except urllib.error.HTTPError as e:
             text = e.read().decode(errors="replace")
             code = re.search(r"<Code>([^<]*)</Code>", text) or re.search(r'"__type": *"(?:[^"#]*#)?([^"]*)"', text)
-            return e.code, code[1] if code else e.headers.get("x-amzn-errortype", text[:200])
+            return e.code, code[1] if code else e.headers.get("x-amzn-errortype") or text[:200]
 
 
 def check_moto(moto, request, name):
