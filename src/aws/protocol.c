@@ -29,6 +29,11 @@ static const struct {
     [AWS_ZONAL_SHIFT] = {REST, NULL, "application/json", NULL},
 };
 
+bool protocol_is_form(enum aws_service s)
+{
+    return protocols[s].protocol == QUERY;
+}
+
 static void put_header(struct protocol_request *r, str name, str value)
 {
     assert(r->n_headers < PROTOCOL_MAX_HEADERS);

@@ -12,6 +12,7 @@ struct protocol_request {
     uint32_t n_headers;
 };
 
+bool protocol_is_form(enum aws_service s); /* bodies are forms; JSON otherwise */
 void protocol_write(struct arena *a, const struct aws_call *call, struct protocol_request *ret);
 /* Of an answer with a good status. Strings of the tree live in the arena. */
 bool protocol_read(struct arena *a, enum aws_service s, const struct http_response *r, struct tree **ret,

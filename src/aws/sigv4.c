@@ -51,22 +51,21 @@ static void tidy_path(struct sb *out, str path)
 {
     VEC(str) kept = {0};
     str rest = path, part;
-    bool dir = true;
 
     while (rest.n) {
-        bool more = str_cut(rest, '/', &part, &rest), up = str_is(part, ".."), name = part.n && !str_is(part, ".");
+        (void)str_cut(rest, '/', &part, &rest);
+        bool up = str_is(part, "..");
 
-        dir = more || up || !name;
         if (up && kept.n)
             kept.n--;
-        else if (name && !up)
+        else if (!up && part.n && !str_is(part, "."))
             vec_push(&kept, part);
     }
     for (uint32_t i = 0; i < kept.n; i++) {
         sb_char(out, '/');
         sb_str(out, kept.v[i]);
     }
-    if (dir || !kept.n)
+    if (!kept.n || str_ends(path, STR("/")))
         sb_char(out, '/');
     vec_fini(&kept);
 }

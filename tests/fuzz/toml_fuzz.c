@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     toml_write(&once, t);
     if (once.n <= TOML_MAX_TEXT) { /* a float may have three hundred digits */
-        struct tree *back = toml_read(a, sb_view(&once), &e);
+        struct tree *back = toml_read(a, sb_dup(&once, a), &e);
 
         assert(back);
         toml_write(&twice, back);

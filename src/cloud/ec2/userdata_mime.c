@@ -347,7 +347,7 @@ bool mime_read(struct arena *a, str text, struct mime_parts *ret, struct err *e)
     const struct ec2_kv *headers;
     struct boundary b = {0};
     bool end, ok = true;
-    str name;
+    str name = {0};
     uint32_t n;
 
     if (!read_headers(a, &text, &headers, &n, &end, e) ||

@@ -60,7 +60,7 @@ struct tree *form_read(struct arena *a, str query, str *ret_action, str *ret_ver
 
 /* ---- reply.c ---- */
 
-int reply_status(enum protocol p, str code);
+int reply_http_status(enum protocol p, str code);
 str reply_text(const struct call *c);       /* of c->out */
 str reply_error_text(const struct call *c); /* of c->code, c->message */
 void reply_send(struct call *c, int status, str body);

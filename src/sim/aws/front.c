@@ -379,7 +379,7 @@ void call_done(struct call *c)
     str body;
 
     if (c->code.n) {
-        status = reply_status(service_protocol(c->action->service), c->code);
+        status = reply_http_status(service_protocol(c->action->service), c->code);
         body = reply_error_text(c);
     } else {
         body = reply_text(c);

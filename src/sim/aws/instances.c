@@ -78,7 +78,7 @@ void serve_run_instances(struct call *c)
     if (str_is(tree_str(tree_at(l.data, "InstanceMarketOptions", "MarketType", NULL)), "spot"))
         l.capacity_type = STR("spot");
     launch_place(c->s, &l, NULL);
-    if (launch_refused(c->s, c->a, &l, &why)) {
+    if (!(c->dry_run && c->s->o.loose) && launch_refused(c->s, c->a, &l, &why)) {
         c->code = why.code;
         c->message = why.message;
         return;

@@ -225,7 +225,7 @@ bool launch_refused(struct sim_aws *s, struct arena *a, const struct launch *l, 
     str target = reservation_id(l);
     const struct reservation *r = target.n ? account_reservation(s, target) : NULL;
 
-    for (uint32_t i = 0; i < s->fault_fleets.n; i++) {
+    for (uint32_t i = 0; l->fleet && i < s->fault_fleets.n; i++) {
         const struct fault_fleet *f = &s->fault_fleets.v[i];
 
         if ((f->capacity_type.n && !str_eq(f->capacity_type, l->capacity_type)) ||

@@ -81,7 +81,7 @@ static const struct {
     {"ServiceUnavailable", 503},   {"SignatureDoesNotMatch", 403}, {"UnauthorizedOperation", 403},
 };
 
-int reply_status(enum protocol p, str code)
+int reply_http_status(enum protocol p, str code)
 {
     if (p == PROTOCOL_JSON && str_is(code, "ServerException"))
         return 500;
@@ -207,7 +207,7 @@ str reply_text(const struct call *c)
 str reply_error_text(const struct call *c)
 {
     enum protocol p = service_protocol(c->action->service);
-    int status = reply_status(p, c->code);
+    int status = reply_http_status(p, c->code);
     struct sb b = {0};
     char id[40];
 

@@ -96,6 +96,14 @@ static bool is_signed(str names, str header)
     return false;
 }
 
+/* IAM and the price list are in few places, for all regions. */
+static bool region_fits(const struct call *c, str region)
+{
+    enum service v = c->action->service;
+
+    return v == IAM || v == PRICING || str_eq(region, c->s->region);
+}
+
 /* A hash of the body that was sent beside it is signed in its stead: then it must be the body's. */
 static bool body_is_signed(const struct call *c)
 {
@@ -144,6 +152,8 @@ bool signature_check(struct call *c)
 
     if (!k)
         return refuse(c, NO_KEY);
+    if (!region_fits(c, claim.region))
+        return refuse(c, NO_MATCH);
     if (!amz_date_read(date, &at) || !str_starts(date, claim.date))
         return refuse(c, NO_MATCH);
     if (at < now - MAX_SKEW_MS || at > now + MAX_SKEW_MS)
