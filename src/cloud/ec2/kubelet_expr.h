@@ -1,6 +1,6 @@
 /* kubelet_expr - expressions in a kubelet's settings: maxPods and reservations that depend on the machine (aws 2.5.3).
  *
- * A string for maxPods, or a reservation that is not a quantity, is an expression. The language is that of model/cel.h, with min(a, b) and max(a, b).
+ * A string for maxPods, or a reservation that is not a quantity, is an expression. The language is that of model/cel.h.
  */
 #pragma once
 
