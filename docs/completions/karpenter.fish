@@ -49,6 +49,7 @@ complete -c karpenter -n '__fish_seen_subcommand_from demo' -l port -x -d 'serve
 complete -c karpenter -n '__fish_seen_subcommand_from demo' -l nodes -x -d 'machines of the bootstrap group'
 complete -c karpenter -n '__fish_seen_subcommand_from demo' -l speed -x -d 'machines and pods are so many times as fast'
 complete -c karpenter -n '__fish_seen_subcommand_from demo' -l data -r -F -d 'keep the cluster in this file'
+complete -c karpenter -n '__fish_seen_subcommand_from demo' -l from -r -F -d 'begin with the cluster in this file'
 complete -c karpenter -n '__fish_seen_subcommand_from demo' -s h -l help -d 'summary'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l provider -x -a 'kwok' -d 'who makes machines: kwok makes Node objects without machines'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l kubeconfig -r -F -d 'file that says where the API server is; otherwise $KUBECONFIG, the pod\'s service account, ~/.kube/config'

@@ -18,6 +18,7 @@
     X(STATIC, "static")   /* a pool with replicas */                                                                   \
     X(STARTUP, "startup") /* nodes begin with a taint that somebody has to take away */                                \
     X(REPAIR, "repair")   /* the gate NodeRepair is open */                                                            \
+    X(BUFFERS, "buffers") /* the gate CapacityBuffer is open, and people make buffers */                               \
     X(SCALE, "scale")     /* deeds of people, from here on */                                                          \
     X(ROLL, "roll")       /* a template changes, pods are replaced one by one */                                       \
     X(JOB, "job")                                                                                                      \

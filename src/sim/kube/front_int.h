@@ -115,7 +115,7 @@ bool query_parse(struct request *r, struct status *st);
 bool query_has(const struct request *r, const char *name);
 str query_get(const struct request *r, const char *name);   /* the first; empty when absent */
 bool query_flag(const struct request *r, const char *name); /* there, and not "false" or "0" */
-bool query_i64(struct request *r, const char *name, int64_t *ret, struct status *st); /* unchanged when absent */
+bool query_number(struct request *r, const char *name, int64_t *ret, struct status *st); /* unchanged when absent */
 /* CreateOptions, UpdateOptions, PatchOptions: dryRun, fieldManager, fieldValidation. */
 bool query_write(struct request *r, const char *options, bool apply, struct write_options *ret, struct status *st);
 /* DeleteOptions: from the body (or a part of it), or from the query when body is NULL. */

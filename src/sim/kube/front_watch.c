@@ -329,7 +329,7 @@ static bool watch_options(struct request *r, struct watch_options *ret, struct s
     uint64_t half = (uint64_t)MIN_TIMEOUT_S * 1000;
 
     *ret = (struct watch_options){.bookmarks = query_flag(r, "allowWatchBookmarks")};
-    if (!query_i64(r, "timeoutSeconds", &ret->timeout_s, st) || !check_match(r, st) || !query_rv(r, &ret->since, st))
+    if (!query_number(r, "timeoutSeconds", &ret->timeout_s, st) || !check_match(r, st) || !query_rv(r, &ret->since, st))
         return false;
     if (ret->timeout_s == 0)
         ret->timeout_s = MIN_TIMEOUT_S + (int64_t)(world_random(kube_world(r->kube)) % half) / 1000;

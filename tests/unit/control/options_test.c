@@ -93,6 +93,91 @@ static void precedence(void **state UNUSED)
     lab_fini(&l);
 }
 
+/* OP-2: each gate by itself, the others as they were. */
+static void gates_one_by_one(void **state UNUSED)
+{
+    static const struct {
+        const char *args;
+        bool repair, is_static, buffers, overlays, reserved, spot;
+    } cases[] = {
+        {"", false, false, false, false, true, false},
+        {"--feature-gates=NodeRepair=true", true, false, false, false, true, false},
+        {"--feature-gates=StaticCapacity=true", false, true, false, false, true, false},
+        {"--feature-gates=CapacityBuffer=true", false, false, true, false, true, false},
+        {"--feature-gates=NodeOverlay=true", false, false, false, true, true, false},
+        {"--feature-gates=ReservedCapacity=false", false, false, false, false, false, false},
+        {"--feature-gates=SpotToSpotConsolidation=true", false, false, false, false, true, true},
+        {"--feature-gates=Nobody=true,NodeRepair=true,StaticCapacity=false", true, false, false, false, true, false},
+    };
+    struct lab l;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        check_ok(cases[i].args, parse(&l, NULL, cases[i].args), &l.e);
+        check_u64(cases[i].args, l.o.gate_node_repair, cases[i].repair);
+        check_u64(cases[i].args, l.o.gate_static_capacity, cases[i].is_static);
+        check_u64(cases[i].args, l.o.settings.capacity_buffers, cases[i].buffers);
+        check_u64(cases[i].args, l.o.settings.node_overlays, cases[i].overlays);
+        check_u64(cases[i].args, l.o.settings.reserved_capacity, cases[i].reserved);
+        check_u64(cases[i].args, l.o.settings.spot_to_spot, cases[i].spot);
+        lab_fini(&l);
+    }
+}
+
+#define SPREADS(list) "{podTopologySpread: {defaultConstraints: [" list "]}}"
+#define SPREAD(key, when) "{maxSkew: 1, topologyKey: " key ", whenUnsatisfiable: " when "}"
+
+/* OP-3 */
+static void scheduler_config(void **state UNUSED)
+{
+    static const struct {
+        const char *text, *want; /* NULL: taken */
+        uint32_t n;
+    } cases[] = {
+        {"", NULL, 0},
+        {"{}", NULL, 0},
+        {"podTopologySpread: {}", NULL, 0},
+        {SPREADS(""), NULL, 0},
+        {"{\"podTopologySpread\": {\"defaultConstraints\": []}}", NULL, 0},
+        {SPREADS(SPREAD("zone", "DoNotSchedule")), NULL, 1},
+        {SPREADS(SPREAD("zone", "DoNotSchedule") "," SPREAD("zone", "ScheduleAnyway")), NULL, 2},
+        {SPREADS(SPREAD("zone", "DoNotSchedule") "," SPREAD("zone", "DoNotSchedule")),
+         "two default constraints for topologyKey zone", 0},
+        {SPREADS("{maxSkew: 0, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}"),
+         "maxSkew must be a positive integer", 0},
+        {SPREADS("{topologyKey: zone, whenUnsatisfiable: DoNotSchedule}"),
+         "needs maxSkew, topologyKey and whenUnsatisfiable", 0},
+        {SPREADS("{maxSkew: 1, whenUnsatisfiable: DoNotSchedule}"), "needs maxSkew, topologyKey and whenUnsatisfiable",
+         0},
+        {SPREADS("{maxSkew: 1, topologyKey: zone}"), "needs maxSkew, topologyKey and whenUnsatisfiable", 0},
+        {SPREADS(SPREAD("-zone", "DoNotSchedule")), "topologyKey \"-zone\" is not a label key", 0},
+        {SPREADS(SPREAD("zone", "Perhaps")), "\"Perhaps\" is not one of DoNotSchedule, ScheduleAnyway", 0},
+        {SPREADS("{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}"),
+         "must not have labelSelector", 0},
+        {SPREADS("{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, matchLabelKeys: [a]}"),
+         "must not have matchLabelKeys", 0},
+        {SPREADS("{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, colour: blue}"),
+         "unknown field \"colour\"", 0},
+        {"{other: {}}", "only podTopologySpread.defaultConstraints is understood", 0},
+        {"{podTopologySpread: {other: 1}}", "only podTopologySpread.defaultConstraints is understood", 0},
+        {"[1, 2]", "only podTopologySpread.defaultConstraints is understood", 0},
+        {"{podTopologySpread: {", "SCHEDULER_CONFIG", 0},
+    };
+    struct lab l;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *const env[] = {"SCHEDULER_CONFIG", cases[i].text, NULL};
+        bool ok = parse(&l, env, "");
+
+        check_true(cases[i].text, ok == !cases[i].want);
+        if (ok)
+            check_u64(cases[i].text, l.o.settings.n_default_spreads, cases[i].n);
+        else
+            check_true(cases[i].text, str_starts(str_c(l.e.msg), STR("parsing scheduler config")) &&
+                                          str_contains(str_c(l.e.msg), str_c(cases[i].want)));
+        lab_fini(&l);
+    }
+}
+
 static void odd_environment(void **state UNUSED)
 {
     static const char *const env[] = {"METRICS_PORT",
@@ -210,8 +295,9 @@ static void reference_is_current(void **state UNUSED)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),        cmocka_unit_test(ways_of_writing), cmocka_unit_test(precedence),
-        cmocka_unit_test(odd_environment), cmocka_unit_test(refusals),        cmocka_unit_test(reference_is_current),
+        cmocka_unit_test(defaults),         cmocka_unit_test(ways_of_writing),      cmocka_unit_test(precedence),
+        cmocka_unit_test(gates_one_by_one), cmocka_unit_test(scheduler_config),     cmocka_unit_test(odd_environment),
+        cmocka_unit_test(refusals),         cmocka_unit_test(reference_is_current),
     };
 
     return cmocka_run_group_tests_name("control/options", tests, NULL, NULL);
