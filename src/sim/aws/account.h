@@ -274,6 +274,7 @@ struct refusal {
 };
 /* Whether AWS would say no, and how. */
 bool launch_refused(struct sim_aws *s, struct arena *a, const struct launch *l, struct refusal *ret);
+int64_t launch_room(const struct sim_aws *s, const struct launch *l); /* how many more of them there can be */
 struct machine *launch_one(struct sim_aws *s, const struct launch *l);
 
 /* ---- market.c ---- */

@@ -5,7 +5,7 @@
 #include "base/b64.h"
 #include "sim/aws/call.h"
 
-#define SPREAD_PER_ZONE 7u
+#define SPREAD_PER_ZONE 7
 
 static const struct tree *network(const struct launch *l)
 {
@@ -174,45 +174,71 @@ static int64_t type_vcpus(const struct sim_aws *s, str type)
     return n;
 }
 
-static bool quota_refused(struct sim_aws *s, struct arena *a, const struct launch *l, struct refusal *ret)
+/* What bounds a launch, and how many more machines it lets through. */
+struct bounds {
+    int64_t quota, spread, addresses, pool;
+};
+
+static struct bounds bounds_of(const struct sim_aws *s, const struct launch *l)
 {
+    struct bounds b = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
     const struct tree *group = placement_group(s, l);
     bool spread = str_is(tree_str(tree_get(group, "Strategy")), "spread");
-    int64_t quota = is_spot(l) ? s->spot_vcpus : s->demand_vcpus, vcpus = type_vcpus(s, l->type);
-    uint32_t together = 0;
+    int64_t quota = is_spot(l) ? s->spot_vcpus : s->demand_vcpus, used = 0, together = 0;
+    const struct subnet *net = account_subnet(s, l->subnet);
+    const struct pool *p = account_pool(s, l->type, l->zone);
+    const struct reservation *r = account_reservation(s, reservation_id(l));
 
     for (uint32_t i = 0; i < s->machine_list.n && (quota >= 0 || spread); i++) {
         const struct machine *m = s->machine_list.v[i];
 
         if (m->state != PENDING && m->state != RUNNING)
             continue;
-        vcpus += m->spot == is_spot(l) ? m->vcpus : 0;
-        together += group && str_eq(m->group, tree_str(tree_get(group, "GroupId"))) && str_eq(m->m.zone, l->zone);
+        used += m->spot == is_spot(l) ? m->vcpus : 0;
+        together += spread && str_eq(m->group, tree_str(tree_get(group, "GroupId"))) && str_eq(m->m.zone, l->zone);
     }
-    if (quota >= 0 && vcpus > quota && is_spot(l))
+    if (quota >= 0)
+        b.quota = MAX(quota - used, 0) / MAX(type_vcpus(s, l->type), 1);
+    if (spread)
+        b.spread = MAX(SPREAD_PER_ZONE - together, 0);
+    if (net)
+        b.addresses = MAX(net->free.v, 0);
+    if (r)
+        b.pool = MAX(r->available.v, 0);
+    else if (p && is_spot(l) && isnan(p->spot))
+        b.pool = 0;
+    else if (p && p->more[is_spot(l)] >= 0)
+        b.pool = p->more[is_spot(l)];
+    return b;
+}
+
+int64_t launch_room(const struct sim_aws *s, const struct launch *l)
+{
+    struct bounds b = bounds_of(s, l);
+
+    return s->o.loose ? INT64_MAX : MIN(MIN(b.quota, b.spread), MIN(b.addresses, b.pool));
+}
+
+static bool room_refused(struct sim_aws *s, struct arena *a, const struct launch *l, struct refusal *ret)
+{
+    struct bounds b = bounds_of(s, l);
+
+    if (b.quota == 0 && is_spot(l))
         return REFUSE("MaxSpotInstanceCountExceeded", "Max spot instance count exceeded");
-    if (quota >= 0 && vcpus > quota)
+    if (b.quota == 0)
         return REFUSE("VcpuLimitExceeded",
                       "You have requested more vCPU capacity than your current vCPU limit of %lld allows",
-                      (long long)quota);
-    if (spread && together >= SPREAD_PER_ZONE)
+                      (long long)s->demand_vcpus);
+    if (b.spread == 0)
         return REFUSE("InsufficientInstanceCapacity",
                       "You've reached the limit of instances in this spread placement group. A spread placement group "
                       "can have up to seven instances per Availability Zone.");
-    return false;
-}
-
-static bool capacity_refused(struct sim_aws *s, struct arena *a, const struct launch *l, struct refusal *ret)
-{
-    const struct pool *p = account_pool(s, l->type, l->zone);
-    const struct subnet *net = account_subnet(s, l->subnet);
-
-    if (net->free.v <= 0)
+    if (b.addresses == 0)
         return REFUSE("InsufficientFreeAddressesInSubnet",
                       "There are not enough free addresses in subnet '" STR_FMT
                       "' to satisfy the requested number of instances.",
                       STR_ARG(l->subnet));
-    if (reservation_id(l).n == 0 && (p->more[is_spot(l)] == 0 || (is_spot(l) && isnan(p->spot))))
+    if (b.pool == 0)
         return REFUSE("InsufficientInstanceCapacity",
                       "We currently do not have sufficient " STR_FMT
                       " capacity in the Availability Zone you requested (" STR_FMT ").",
@@ -244,8 +270,7 @@ bool launch_refused(struct sim_aws *s, struct arena *a, const struct launch *l, 
             "The requested reservation does not have sufficient compatible and available capacity for this request.");
     if (account_chance(s, s->faults.no_capacity))
         return REFUSE("InsufficientInstanceCapacity", "There is no capacity available that matches your request.");
-    return !s->o.loose && (names_refused(s, a, l, ret) || kind_refused(s, a, l, ret) || quota_refused(s, a, l, ret) ||
-                           capacity_refused(s, a, l, ret));
+    return !s->o.loose && (names_refused(s, a, l, ret) || kind_refused(s, a, l, ret) || room_refused(s, a, l, ret));
 }
 
 /* ---- making it ---- */

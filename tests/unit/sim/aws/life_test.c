@@ -270,6 +270,13 @@ static void addresses_are_reused(void **state)
     }
     const struct tree *r = account_do(&t, "ec2", "Action=DescribeSubnets&SubnetId.1=subnet-c");
     check_str("all are free", tree_str(tree_get(&tree_get(r, "subnetSet")->items[0], "availableIpAddressCount")), "11");
+    check_str("one too many",
+              account_ask(
+                  &t, "ec2",
+                  "Action=RunInstances&MinCount=12&MaxCount=12&ImageId=ami-x86&InstanceType=m5.large&SubnetId=subnet-c")
+                  .code,
+              "InsufficientInstanceCapacity");
+    check_u64("none of them was made", sim_aws_bill(t.aws).launched, 40);
     const struct tree *many = account_do(
         &t, "ec2",
         "Action=RunInstances&MinCount=11&MaxCount=11&ImageId=ami-x86&InstanceType=m5.large&SubnetId=subnet-c");
