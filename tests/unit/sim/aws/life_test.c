@@ -35,6 +35,8 @@ static void on_running(void *ctx, const struct sim_machine *m)
     copy(s->user_data, sizeof(s->user_data), m->user_data);
     copy(s->type, sizeof(s->type), m->capacity_type);
     copy(s->profile, sizeof(s->profile), m->profile);
+    check_str("its architecture", m->arch, "x86_64");
+    check_str("its memory", tree_scalar(tree_at(m->info, "MemoryInfo", "SizeInMiB", NULL)), "8192");
 }
 
 static void on_gone(void *ctx, const struct sim_machine *m)
