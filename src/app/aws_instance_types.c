@@ -174,14 +174,14 @@ static bool find_images(struct job *j, struct err *e)
     return ok;
 }
 
-static bool find_placement(struct job *j, struct err *e)
+/* It is in no status: looked for in any case. */
+static void find_placement(struct job *j)
 {
-    if (!j->k->has_placement)
-        return true;
-    if (!ec2_describe_placement_group(j->account.aws, j->a, j->k->placement_id, j->k->placement_name, &j->placement, e))
-        return e->kind == ERR_NOT_FOUND;
-    j->in.placement = &j->placement;
-    return true;
+    struct err e;
+
+    if (j->k->has_placement &&
+        ec2_describe_placement_group(j->account.aws, j->a, j->k->placement_id, j->k->placement_name, &j->placement, &e))
+        j->in.placement = &j->placement;
 }
 
 /* ---- what the provider knows ---- */
@@ -219,27 +219,43 @@ static bool learn_cluster(struct job *j, struct err *e)
 {
     struct eks_cluster cluster;
     struct aws_answer f;
+    str name = tree_str(tree_at(j->account.doc, "cluster", "name", NULL));
 
-    if (!eks_describe_cluster(j->account.aws, j->a, j->cluster, &cluster, &f, e))
+    if (!eks_describe_cluster(j->account.aws, j->a, name, &cluster, &f, e))
         return false;
     j->kubernetes = cluster.version;
     return true;
 }
 
+/* Each part does what it can, whatever became of the others. A class that has conditions was reconciled already. */
+static void reconcile(struct job *j)
+{
+    struct err e;
+
+    if (tree_at(j->k->object, "status", "conditions", NULL))
+        return;
+    (void)find_subnets(j, &e);
+    (void)find_images(j, &e);
+    if (j->in.reserved_capacity)
+        (void)find_reservations(j, &e);
+}
+
 static void work(void *arg)
 {
     struct job *j = arg;
-    struct err *e = &j->e;
 
     j->prices = ec2_prices_new(j->account.region);
-    j->ok = learn_cluster(j, e) && learn_types(j, e) && learn_prices(j, e) && find_subnets(j, e) && find_images(j, e) &&
-            (!j->in.reserved_capacity || find_reservations(j, e)) && find_placement(j, e);
+    j->ok = learn_cluster(j, &j->e) && learn_types(j, &j->e) && learn_prices(j, &j->e);
+    if (!j->ok)
+        return;
+    reconcile(j);
+    find_placement(j);
     j->in.universe = &j->universe;
     j->in.class = j->k;
     j->in.prices = j->prices;
     j->in.region = j->account.region;
     j->in.now_ms = j->account.now_ms;
-    j->ok = j->ok && ec2_types_resolve(j->a, j->t, &j->in, &j->types, e);
+    j->ok = ec2_types_resolve(j->a, j->t, &j->in, &j->types, &j->e);
 }
 
 /* ---- the answer ---- */
@@ -348,6 +364,18 @@ static void print_answer(struct job *j)
 
 /* ---- the command ---- */
 
+static bool resolve(struct job *j, const struct tree *object, struct err *e)
+{
+    j->k = ec2_class_decode(j->a, j->t, object, j->cluster, e);
+    if (!j->k)
+        return false;
+    if (!aws_account_run(&j->account, work, j))
+        return err_set(e, ERR_TIMEOUT, "the account does not answer");
+    if (!j->ok)
+        *e = j->e;
+    return j->ok;
+}
+
 static bool read_class(struct job *j, const char *path, struct err *e)
 {
     AUTO(reader) struct reader *r = reader_open(path, e);
@@ -358,10 +386,8 @@ static bool read_class(struct job *j, const char *path, struct err *e)
     do {
         if (!reader_next(r, &object, e))
             return false;
-        if (object && str_is(tree_str(tree_get(object, "kind")), "EC2NodeClass")) {
-            j->k = ec2_class_decode(j->a, j->t, object, j->cluster, e);
-            return j->k != NULL && aws_account_run(&j->account, work, j) && (j->ok || (*e = j->e, false));
-        }
+        if (object && str_is(tree_str(tree_get(object, "kind")), "EC2NodeClass"))
+            return resolve(j, object, e);
     } while (object);
     return err_set(e, ERR_INVALID, "%s: there is no EC2NodeClass", path);
 }
@@ -396,6 +422,7 @@ int aws_instance_types(const struct cli_env *env UNUSED, int argc, char **argv)
     VEC(const char *) settings = {0};
     const char *world = NULL, *class = NULL;
     bool ok = true;
+    struct err e;
     int c;
 
     while (ok && (c = getopt_long(argc, argv, ":f:o:", options, NULL)) != -1)
@@ -406,18 +433,18 @@ int aws_instance_types(const struct cli_env *env UNUSED, int argc, char **argv)
         else if (c == 's')
             vec_push(&settings, optarg);
         else if (c != 'o')
-            ok = cli_bad_option("aws-instance-types", c, argv, &j.e);
+            ok = cli_bad_option("aws-instance-types", c, argv, &e);
     if (ok && (!world || !class))
-        ok = err_set(&j.e, ERR_INVALID, "aws-instance-types needs --world FILE and -f FILE");
+        ok = err_set(&e, ERR_INVALID, "aws-instance-types needs --world FILE and -f FILE");
     if (ok) {
         j.a = arena_new(0);
         j.t = syms_new();
-        ok = run(&j, world, class, settings.v, settings.n, &j.e);
+        ok = run(&j, world, class, settings.v, settings.n, &e);
         aws_account_fini(&j.account);
         ec2_prices_free(j.prices);
         syms_free(j.t);
         arena_free(j.a);
     }
     vec_fini(&settings);
-    return ok ? 0 : cli_fail("%s", j.e.msg);
+    return ok ? 0 : cli_fail("%s", e.msg);
 }

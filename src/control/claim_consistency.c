@@ -64,20 +64,17 @@ static void tell(struct claims *s, struct log *log, const struct tree *claim, st
                                      });
 }
 
-static struct result scan(struct claims *s, struct reconcile *r, struct draft *d)
+/* What was found is told, and becomes a condition. */
+static struct result conclude(struct claims *s, struct reconcile *r, const str *issues, uint32_t n, bool *ret_changed)
 {
-    bool several;
-    str name = claim_node_name(s, tree_str(tree_at(d->obj, "status", "providerID", NULL)), &several);
-    const struct node *node = name.n ? store_node(s->c->store, name) : NULL;
-    const struct nodeclaim *c = store_claim(s->c->store, r->name);
+    struct draft draft, *d = &draft;
+    struct err e;
+
+    *ret_changed = true;
+    if (!claim_open(d, s, r))
+        return RESULT_OK;
     struct log *log = claim_log(r->arena, r->log, d->obj);
     struct cond_object conds = draft_conds(d);
-    struct err e;
-    uint32_t n;
-
-    if (!node || !c)
-        return RESULT_OK;
-    str *issues = consistency_issues(r->arena, s->c->syms, c, node, &n);
     for (uint32_t i = 0; i < n; i++)
         tell(s, log, d->obj, issues[i]);
     conds_init(&conds);
@@ -85,24 +82,45 @@ static struct result scan(struct claims *s, struct reconcile *r, struct draft *d
         conds_false(&conds, "ConsistentStateFound", STR("ConsistencyCheckFailed"), STR("Consistency Check Failed"));
     else
         conds_true(&conds, "ConsistentStateFound");
+    *ret_changed = draft_changed(d);
     if (!draft_patch(d, DRAFT_LOCKED | DRAFT_STATUS, &e))
         return write_failed(r, &e);
     return result_after_ms(SCAN_MS);
 }
 
+static struct result scan(struct claims *s, struct reconcile *r, const struct nodeclaim *c, struct claim_note *note)
+{
+    uint64_t digest = claim_meta(s, r->name)->digest;
+    bool several, changed;
+    str name = claim_node_name(s, c->provider_id, &several);
+    const struct node *node = name.n ? store_node(s->c->store, name) : NULL;
+    uint32_t n;
+
+    if (!node)
+        return RESULT_OK;
+    str *issues = consistency_issues(r->arena, s->c->syms, c, node, &n);
+    if (n == 0 && digest && note->consistent == digest)
+        return result_after_ms(SCAN_MS);
+    struct result res = conclude(s, r, issues, n, &changed);
+    if (!changed) /* nothing was sent, so nobody else has had a turn */
+        note->consistent = n == 0 ? digest : 0;
+    return res;
+}
+
+/* A claim that cannot be read has no Node to be compared with. */
 static struct result reconcile(struct reconcile *r)
 {
     struct claims *s = r->ctx;
     int64_t now_ms = world_now_ms(s->c->world);
-    struct draft d;
+    const struct nodeclaim *c = store_claim(s->c->store, r->name);
 
-    if (!claim_open(&d, s, r) || tree_str(tree_at(d.obj, "status", "providerID", NULL)).n == 0)
+    if (!c || !claim_meta(s, r->name) || c->provider_id.n == 0)
         return RESULT_OK;
-    struct claim_note *n = claim_note(s, obj_uid(d.obj));
+    struct claim_note *n = claim_note(s, c->uid);
     if (n->scanned_ms != INT64_MIN && now_ms - n->scanned_ms < SCAN_MS)
         return result_after_ms(SCAN_MS - (now_ms - n->scanned_ms));
     n->scanned_ms = now_ms; /* quirk: a look that finds no Node is spent (lifecycle 4.6) */
-    return scan(s, r, &d);
+    return scan(s, r, c, n);
 }
 
 static void hear(void *ctx, const struct store_event *ev)

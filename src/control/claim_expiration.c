@@ -16,13 +16,15 @@ static struct result reconcile(struct reconcile *r)
     struct draft d;
     struct err e;
 
-    if (!c || !claim_open(&d, s, r) || claim_note(s, c->uid)->expired)
+    if (!c || !claim_meta(s, r->name) || claim_note(s, c->uid)->expired)
         return RESULT_OK;
     int64_t left_ms = expiration_left_ms(c, world_now_ms(s->c->world));
     if (left_ms == INT64_MAX)
         return RESULT_OK;
     if (left_ms > 0)
         return result_after_ms(left_ms);
+    if (!claim_open(&d, s, r))
+        return RESULT_OK;
     if (!write_delete(s->c, r->arena, OBJ_NODECLAIM, r->name, &e))
         return write_failed(r, &e);
     if (store_kept(s->c->store, OBJ_NODECLAIM, r->name))

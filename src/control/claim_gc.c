@@ -16,10 +16,9 @@ static struct suspects registered_claims(struct claims *s, struct arena *a)
     struct suspects v = {arena_new_array(a, str, all.n), arena_new_array(a, str, all.n), 0};
 
     for (uint32_t i = 0; i < all.n; i++) {
-        const struct kept *k = store_kept(s->c->store, OBJ_NODECLAIM, all.v[i]);
         const struct nodeclaim *c = store_claim(s->c->store, all.v[i]);
 
-        if (!k || !k->managed || !c || c->deleting || c->registered != COND_TRUE)
+        if (!claim_meta(s, all.v[i]) || !c || c->deleting || c->registered != COND_TRUE)
             continue;
         v.names[v.n] = arena_strdup(a, all.v[i]);
         v.ids[v.n++] = arena_strdup(a, c->provider_id);

@@ -38,6 +38,11 @@ struct claim_note {
     int64_t scanned_ms;    /* nodeclaim.consistency; INT64_MIN: never */
     int64_t type_found_ms; /* its instance type was there; INT64_MIN: never */
     bool expired;          /* and deleted for it */
+    /* Digests of what was looked at when nothing was found to do: the same again need not be looked at. 0: something was. */
+    uint64_t lived;      /* nodeclaim.lifecycle: the claim */
+    uint64_t consistent; /* nodeclaim.consistency: the claim, with a Node that is as promised */
+    uint64_t judged;     /* nodeclaim.disruption: the claim, and what was decided */
+    uint64_t met;        /* nodeclaim.disruption: the claim and its pool, whose requirements it meets */
 };
 
 #define HEALTH_SAMPLES 4u
@@ -65,6 +70,8 @@ struct claim_note *claim_note(struct claims *s, str uid); /* made if need be; go
 
 /* ---- what they have in common ---- */
 
+/* The claim if it is there and ours, without its text. */
+const struct kept *claim_meta(struct claims *s, str name);
 /* Opens the claim if it is there and ours. */
 bool claim_open(struct draft *d, struct claims *s, struct reconcile *r);
 bool pool_open(struct draft *d, struct claims *s, struct reconcile *r);

@@ -36,15 +36,37 @@ static struct result advance(struct visit *p)
     return p->r->err.kind != ERR_NONE ? result_error() : p->result;
 }
 
+/* Every step is behind it, and the claim says so: until it says something else there is nothing to do. */
+static bool has_arrived(const struct visit *p)
+{
+    const struct tree *obj = p->d.obj;
+
+    return p->r->err.kind == ERR_NONE && p->result.kind == RESULT_DONE && cond_is_true(obj, "Launched") &&
+           cond_is_true(obj, "Registered") && cond_is_true(obj, "Initialized");
+}
+
 static struct result reconcile(struct reconcile *r)
 {
     struct claims *s = r->ctx;
     struct visit p = {.s = s, .c = s->c, .r = r, .result = RESULT_OK};
+    const struct kept *k = claim_meta(s, r->name);
 
+    if (!k)
+        return RESULT_OK;
+    uint64_t digest = k->digest, version = k->version;
+    struct claim_note *n = claim_note(s, k->uid);
+    if (digest && n->lived == digest)
+        return RESULT_OK;
     if (!claim_open(&p.d, s, r))
         return RESULT_OK;
     p.log = machine_log(r->arena, r->log, p.d.obj);
-    return obj_is_deleting(p.d.obj) ? finalize_run(&p) : advance(&p);
+    if (obj_is_deleting(p.d.obj))
+        return finalize_run(&p);
+    struct result res = advance(&p);
+    k = claim_meta(s, r->name);
+    if (k && k->digest == digest && k->version == version && has_arrived(&p))
+        claim_note(s, k->uid)->lived = digest;
+    return res;
 }
 
 static void hear(void *ctx, const struct store_event *ev)

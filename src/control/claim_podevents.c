@@ -23,12 +23,18 @@ bool podevent_counts(const struct pod *was, const struct pod *is)
            (!was->terminating && is->terminating && is->grace_s != 0);
 }
 
+/* The last one is long enough ago for another to be written down. */
+static bool is_due(int64_t last_ms, int64_t now_ms)
+{
+    return last_ms == INT64_MIN || now_ms - last_ms >= EVENT_WINDOW_MS;
+}
+
 /* Says whether the claim changed. */
 bool podevent_decide(struct arena *a, struct tree *claim, int64_t last_ms, int64_t now_ms)
 {
     struct sb b = {0};
 
-    if (last_ms != INT64_MIN && now_ms - last_ms < EVENT_WINDOW_MS)
+    if (!is_due(last_ms, now_ms))
         return false;
     time_print_rfc3339(&b, now_ms);
     tree_set_str(a, tree_sub(a, claim, "status"), "lastPodEventTime", sb_dup(&b, a));
@@ -47,12 +53,12 @@ static struct result reconcile(struct reconcile *r)
     struct names n = node ? store_claims_by_id(store, node->provider_id) : (struct names){0};
     if (n.n != 1)
         return RESULT_OK;
-    const struct kept *k = store_kept(store, OBJ_NODECLAIM, n.v[0]);
     const struct nodeclaim *c = store_claim(store, n.v[0]);
-    if (!k || !k->managed || !c || !draft_open(&d, s->c, r->arena, OBJ_NODECLAIM, n.v[0]))
+    int64_t now_ms = world_now_ms(s->c->world);
+    if (!claim_meta(s, n.v[0]) || !c || !is_due(c->last_pod_event_ms, now_ms) ||
+        !draft_open(&d, s->c, r->arena, OBJ_NODECLAIM, n.v[0]))
         return RESULT_OK;
-    if (!podevent_decide(r->arena, d.obj, c->last_pod_event_ms, world_now_ms(s->c->world)))
-        return RESULT_OK;
+    (void)podevent_decide(r->arena, d.obj, c->last_pod_event_ms, now_ms);
     return draft_patch(&d, DRAFT_STATUS, &e) ? RESULT_OK : write_failed(r, &e);
 }
 

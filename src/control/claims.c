@@ -118,9 +118,16 @@ void claims_free(struct claims *s)
 
 /* ---- what they have in common ---- */
 
+const struct kept *claim_meta(struct claims *s, str name)
+{
+    const struct kept *k = store_meta(s->c->store, OBJ_NODECLAIM, name);
+
+    return k && k->managed ? k : NULL;
+}
+
 static bool open_managed(struct draft *d, struct claims *s, struct reconcile *r, enum object_kind kind)
 {
-    const struct kept *k = store_kept(s->c->store, kind, r->name);
+    const struct kept *k = store_meta(s->c->store, kind, r->name);
 
     return k && k->managed && draft_open(d, s->c, r->arena, kind, r->name);
 }

@@ -13,7 +13,7 @@
 
 bool disruption_is_taken(const struct disruptor *d, str provider_id)
 {
-    return htab_get(&d->taken, provider_id) != NULL;
+    return d->taken.n && htab_get(&d->taken, provider_id);
 }
 
 static struct removal *removal_find(const struct disruptor *d, str first_claim)

@@ -92,6 +92,33 @@ static bool know(struct feed *f, enum object_kind kind, const struct tree *obj, 
     return false;
 }
 
+/* Goes on from `h` over the text up to the value of a member, which is a string and is left out, if the text has such a member. */
+static uint64_t digest_up_to(uint64_t h, str *text, const char *member)
+{
+    const char *at = memmem(text->p, text->n, member, strlen(member));
+
+    if (!at)
+        return h;
+    size_t n = (size_t)(at - text->p) + strlen(member);
+    const char *end = memchr(text->p + n, '"', text->n - n);
+    h = hash_bytes(text->p, n, h);
+    *text = str_sub(*text, end ? (size_t)(end - text->p) : text->n, text->n);
+    return h;
+}
+
+/* Every write changes the version. Claims on which pods come and go change once in ten seconds, and most who hear of it do not care when that was. */
+static uint64_t digest_of(str text)
+{
+    uint64_t h = 0;
+
+    if (text.n == 0)
+        return 0;
+    h = digest_up_to(h, &text, "\"resourceVersion\":\"");
+    h = digest_up_to(h, &text, "\"lastPodEventTime\":\"");
+    h = hash_bytes(text.p, text.n, h);
+    return h ? h : 1;
+}
+
 void feed_put(struct feed *f, enum object_kind kind, const struct tree *obj)
 {
     struct object_meta m;
@@ -110,7 +137,12 @@ void feed_put(struct feed *f, enum object_kind kind, const struct tree *obj)
     sb_reset(&f->text);
     if (k8s_keeps_text(kind))
         k8s_keep_text(&f->text, kind, obj);
-    store_put(f->store, &(struct store_object){kind, d.box, &m, d.what, sb_view(&f->text)});
+    store_put(f->store, &(struct store_object){.kind = kind,
+                                               .box = d.box,
+                                               .meta = &m,
+                                               .decoded = d.what,
+                                               .text = sb_view(&f->text),
+                                               .digest = digest_of(sb_view(&f->text))});
     podspecs_drop_unused(store_specs(f->store));
 }
 

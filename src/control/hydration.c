@@ -9,13 +9,25 @@ static struct result label(struct reconcile *r, struct draft *d, const struct no
     return draft_patch(d, DRAFT_PLAIN, &e) ? RESULT_OK : write_failed(r, &e);
 }
 
+/* Nearly all have it. */
+static bool has_label(struct claims *s, struct arena *a, lset_id labels, const struct nodeclass_ref *class)
+{
+    const struct syms *t = s->c->syms;
+    bool known;
+    sym key = sym_find(t, nodeclass_label(a, class), &known), val;
+
+    return known && lset_value(t, labels, key, &val) && str_eq(sym_str(t, val), class->name);
+}
+
 static struct result hydrate_claim(struct reconcile *r)
 {
     struct claims *s = r->ctx;
     const struct nodeclaim *c = store_claim(s->c->store, r->name);
     struct draft d;
 
-    return c && claim_open(&d, s, r) ? label(r, &d, &c->class_ref) : RESULT_OK;
+    if (!c || has_label(s, r->arena, c->labels, &c->class_ref) || !claim_open(&d, s, r))
+        return RESULT_OK;
+    return label(r, &d, &c->class_ref);
 }
 
 static struct result hydrate_node(struct reconcile *r)
@@ -28,9 +40,9 @@ static struct result hydrate_node(struct reconcile *r)
     struct names n = node ? store_claims_by_id(store, node->provider_id) : (struct names){0};
     if (n.n != 1)
         return RESULT_OK;
-    const struct kept *k = store_kept(store, OBJ_NODECLAIM, n.v[0]);
     const struct nodeclaim *c = store_claim(store, n.v[0]);
-    if (!k || !k->managed || !c || !draft_open(&d, s->c, r->arena, OBJ_NODE, r->name))
+    if (!claim_meta(s, n.v[0]) || !c || has_label(s, r->arena, node->labels, &c->class_ref) ||
+        !draft_open(&d, s->c, r->arena, OBJ_NODE, r->name))
         return RESULT_OK;
     return label(r, &d, &c->class_ref);
 }

@@ -48,20 +48,32 @@ static const struct api_kind *kind_of(const struct control *c, struct arena *a, 
 
 /* ---- drafts ---- */
 
-bool draft_open(struct draft *d, struct control *c, struct arena *a, enum object_kind kind, str name)
+bool draft_hold(struct draft *d, struct control *c, struct arena *a, enum object_kind kind, str name)
 {
     const struct kept *k = store_kept(c->store, kind, name);
 
     if (!k)
         return false;
-    str text = arena_strdup(a, k->text); /* the store's own may be gone after the next call */
     *d = (struct draft){.c = c,
                         .arena = a,
                         .kind = kind_of(c, a, kind, &name),
                         .object_kind = kind,
-                        .before = json_read_own(a, text),
-                        .obj = json_read_own(a, text)};
+                        .text = arena_strdup(a, k->text)}; /* the store's own may be gone after the next call */
     return d->kind != NULL;
+}
+
+void draft_read(struct draft *d)
+{
+    d->before = json_read_own(d->arena, d->text);
+    d->obj = json_read_own(d->arena, d->text);
+}
+
+bool draft_open(struct draft *d, struct control *c, struct arena *a, enum object_kind kind, str name)
+{
+    if (!draft_hold(d, c, a, kind, name))
+        return false;
+    draft_read(d);
+    return true;
 }
 
 bool draft_changed(const struct draft *d)

@@ -19,6 +19,7 @@ struct draft {
     struct arena *arena;
     const struct api_kind *kind;
     enum object_kind object_kind;
+    str text;            /* what it is read from */
     struct tree *before; /* as read */
     struct tree *obj;    /* to be changed */
 };
@@ -32,6 +33,9 @@ enum draft_flags {
 
 /* false: it is not in the store. Of a node class the name is "group/kind/name", of a buffer "namespace/name". */
 bool draft_open(struct draft *d, struct control *c, struct arena *a, enum object_kind kind, str name);
+/* The same in two steps: the object as it is now, which is read only when it turns out that something is to be changed. */
+bool draft_hold(struct draft *d, struct control *c, struct arena *a, enum object_kind kind, str name);
+void draft_read(struct draft *d);
 bool draft_changed(const struct draft *d);
 /* Nothing is sent when nothing changed. Afterwards `before` and `obj` are what the server has now: take no pointers into them across a patch. */
 bool draft_patch(struct draft *d, unsigned flags, struct err *e);

@@ -185,7 +185,7 @@ static bool means_something_else(str s)
 
 /* What a text has in it, as far as a style depends on it. */
 struct features {
-    bool indicators, breaks, special, outer_space, outer_break, break_space, space_break, trailing_space;
+    bool indicators, breaks, special, outer_space, space_break, trailing_space;
 };
 
 static bool printable(uint32_t c)
@@ -221,26 +221,20 @@ static bool is_indicator(str s, size_t at, uint32_t c, bool gap_before)
 static struct features features_of(str s)
 {
     struct features f = {.indicators = str_starts(s, STR("---")) || str_starts(s, STR("..."))};
-    bool gap_before = true, was_space = false, was_break = false;
+    bool gap_before = true, was_space = false;
 
     for (size_t at = 0; at < s.n;) {
         uint32_t c;
         size_t n = utf8_step(s, at, &c);
-        bool last = at + n == s.n, edge = at == 0 || last;
+        bool last = at + n == s.n;
 
         f.indicators |= c < 0x80 && is_indicator(s, at, c, gap_before);
         f.special |= !printable(c);
-        if (c == ' ') {
-            f.outer_space |= edge;
-            f.trailing_space |= last;
-            f.break_space |= was_break;
-        } else if (is_break(c)) {
-            f.breaks = true;
-            f.outer_break |= edge;
-            f.space_break |= was_space;
-        }
+        f.breaks |= is_break(c);
+        f.space_break |= is_break(c) && was_space;
+        f.outer_space |= c == ' ' && (at == 0 || last);
+        f.trailing_space |= c == ' ' && last;
         was_space = c == ' ';
-        was_break = is_break(c);
         gap_before = gap_at(s, at);
         at += n;
     }
@@ -250,13 +244,13 @@ static struct features features_of(str s)
 static enum style style_of(str s, bool key)
 {
     struct features f = features_of(s);
-    bool quotable = !f.break_space && !f.space_break && !f.special;
+    bool quotable = !f.breaks && !f.special; /* line feeds are literal, other breaks are better escaped */
 
     if (memchr(s.n ? s.p : "", '\n', s.n))
         return key || f.trailing_space || f.space_break || f.special ? DOUBLE : LITERAL;
     if (means_something_else(s))
         return DOUBLE;
-    if (!f.outer_space && !f.outer_break && quotable && !f.breaks && !f.indicators)
+    if (!f.outer_space && quotable && !f.indicators)
         return PLAIN;
     return quotable ? SINGLE : DOUBLE;
 }

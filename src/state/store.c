@@ -139,6 +139,13 @@ sym find_sym(const struct store *s, str text)
     return sym_find(s->syms, text, &known);
 }
 
+const struct kept *store_meta(const struct store *s, enum object_kind kind, str name)
+{
+    const struct object *x = table_find(s, kind, (str){0}, name);
+
+    return x ? &x->kept : NULL;
+}
+
 const struct kept *store_kept(const struct store *s, enum object_kind kind, str name)
 {
     struct object *x = table_find(s, kind, (str){0}, name);

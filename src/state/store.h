@@ -44,6 +44,7 @@ struct kept {
      * packed; this copy is good until the next change, or until a few hundred others have been asked for. */
     str text;
     uint64_t version; /* resourceVersion as a number; 0 when it is none */
+    uint64_t digest;  /* of what it says; see struct store_object */
     int64_t generation, created_ms;
     int64_t deleted_ms; /* deletionTimestamp; INT64_MIN: not deleting */
     bool managed;       /* lifecycle 0.5 */
@@ -52,6 +53,8 @@ struct kept {
 /* kind: OBJ_NODE, OBJ_NODECLAIM, OBJ_NODEPOOL, OBJ_NODECLASS (then name is "group/kind/name"), OBJ_BUFFER
  * ("namespace/name"). NULL: not there. */
 const struct kept *store_kept(const struct store *s, enum object_kind kind, str name);
+/* The same for those who do not look at its text, which may not be there: nothing is unpacked for them. */
+const struct kept *store_meta(const struct store *s, enum object_kind kind, str name);
 /* NULL: not there, or there as text only, because it cannot be read. */
 const struct node *store_node(const struct store *s, str name);
 const struct nodeclaim *store_claim(const struct store *s, str name);
@@ -112,6 +115,8 @@ struct store_object {
     const struct object_meta *meta;
     const void *decoded; /* struct pod, struct node, … by kind */
     str text;            /* kept kinds only; copied */
+    /* Of the text, but for what changes all the time and nobody decides by: equal for two versions that say the same. 0: nobody knows. */
+    uint64_t digest;
 };
 
 void store_put(struct store *s, const struct store_object *o);

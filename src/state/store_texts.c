@@ -80,6 +80,7 @@ struct object *stored_new(struct store *s, const struct store_object *o)
     *x = (struct object){
         .kept = {.text = {NULL, o->text.n},
                  .version = m->version,
+                 .digest = o->digest,
                  .generation = m->generation,
                  .created_ms = m->created_ms,
                  .deleted_ms = m->deleted_ms,
@@ -132,9 +133,8 @@ void stored_free(struct store *s, struct object *x)
 {
     if (!x)
         return;
-    for (uint32_t i = 0; x->kept.text.p && i < MAX_UNPACKED; i++)
-        if (s->unpacked->v[i] == x)
-            let_go(&s->unpacked->v[i]);
+    if (x->kept.text.p)
+        let_go(&s->unpacked->v[x->slot]);
     reference_drop(x->like);
     arena_free(x->box);
     free(x);

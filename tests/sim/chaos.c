@@ -225,6 +225,7 @@ void chaos_run(const struct chaos_case *what, struct sb *out, struct chaos_resul
     c->tally.hours = rig_now(c->r) / 3600;
     c->tally.n_faults += faults_count(c->faults) + sim_fault_count(c->r->l->s->sim);
     c->tally.cpu_s = cpu_s() - began_s;
+    c->tally.trace = sim_trace(c->r->l->s->sim);
     ret->ok = c->bad.n == 0;
     ret->tally = c->tally;
     str first, rest;
@@ -254,4 +255,5 @@ void chaos_add(struct chaos_tally *sum, const struct chaos_tally *t)
     sum->n_evicted += t->n_evicted;
     sum->n_disrupted += t->n_disrupted;
     sum->n_hung += t->n_hung;
+    sum->trace += t->trace;
 }

@@ -1,6 +1,7 @@
 /* What a cluster goes through in the long run, as Karpenter's own suites play it with kwok (lifecycle 14.13; the lines that other tests have are listed in tests/checklist). */
 #include <stdio.h>
 
+#include "sim/kube/faults.h"
 #include "support/check.h"
 #include "support/stage.h"
 
@@ -352,6 +353,53 @@ static void grace_periods_end_what_would_not(void **state UNUSED)
     stage_free(s);
 }
 
+/* ---- answers that are lost ---- */
+
+struct deaf {
+    struct faults *f;
+    uint32_t n; /* answers to be lost */
+};
+
+static bool before_claim(void *ctx, uint32_t replica, const struct exchange *x)
+{
+    struct deaf *d = ctx;
+
+    (void)replica;
+    if (d->n && strcmp(x->method, "POST") == 0 && str_ends(x->path, STR("/nodeclaims"))) {
+        d->n--;
+        faults_set(d->f, &(struct kube_faults){.lose_reply = 65536});
+    }
+    return true;
+}
+
+static void after_claim(void *ctx, uint32_t replica)
+{
+    (void)replica;
+    faults_set(((struct deaf *)ctx)->f, &(struct kube_faults){0});
+}
+
+/* A claim is made, and nobody hears that it was: it is not made twice. */
+static void a_claim_whose_answer_is_lost(void **state UNUSED)
+{
+    struct stage *s = stage_new(NULL);
+    struct deaf d = {.f = faults_new(s->r->l->s->k, &(struct kube_faults){0}, 1), .n = 1};
+
+    s->r->server = faults_serve;
+    s->r->server_ctx = d.f;
+    s->r->watch_ctx = &d;
+    s->r->before = before_claim;
+    s->r->after = after_claim;
+    stage_pool(s, CONSOLIDATES, "limits: {cpu: 4}");
+    stage_deploy(s, "web", 1, "3");
+    stage_wait(s, 60, 1, 1);
+    lab_run(s->r->l, 60);
+    check_u64("the answer was lost", d.n, 0);
+    check_u64("one machine", s->claims.n, 1);
+    struct faults *f = d.f;
+    stage_free(s);
+    faults_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +416,7 @@ int main(void)
         cmocka_unit_test(claims_of_their_own),
         cmocka_unit_test(claims_that_come_to_nothing),
         cmocka_unit_test(grace_periods_end_what_would_not),
+        cmocka_unit_test(a_claim_whose_answer_is_lost),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

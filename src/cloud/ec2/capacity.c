@@ -31,6 +31,16 @@ static void remember_memory(struct build *b)
             strmap_put(&b->memory_of, b->in->memory[i].type, i);
 }
 
+/* The class may be gone before the types are. */
+static struct ec2_kvs kvs_dup(struct arena *a, const struct ec2_kvs *m)
+{
+    struct ec2_kvs ret = {.v = arena_new_array(a, struct ec2_kv, m->n), .n = m->n, .present = m->present};
+
+    for (uint32_t i = 0; i < m->n; i++)
+        ret.v[i] = (struct ec2_kv){arena_strdup(a, m->v[i].key), arena_strdup(a, m->v[i].value)};
+    return ret;
+}
+
 /* Reservations as amounts. Texts that are none were refused when the class was validated; they are passed over here. */
 static struct reslist amounts(struct build *b, const struct ec2_kvs *m)
 {
@@ -64,8 +74,8 @@ void capacity_init(struct build *b)
     remember_memory(b);
     b->expressions = ec2_kubelet_has_expressions(k);
     if (!b->expressions) {
-        b->kube_kvs = k->kube_reserved;
-        b->system_kvs = k->system_reserved;
+        b->kube_kvs = kvs_dup(b->a, &k->kube_reserved);
+        b->system_kvs = kvs_dup(b->a, &k->system_reserved);
         b->kube_reserved = amounts(b, &b->kube_kvs);
         b->system_reserved = amounts(b, &b->system_kvs);
     }
@@ -322,8 +332,11 @@ static void overhead_of(struct build *b, const struct ec2_type_info *info, int64
         const struct ec2_kubelet *k = &b->in->class->kubelet;
         struct ec2_expr_vars v = variables(info, d->pods);
 
-        d->kube_reserved = ec2_kvs_resolve(b->a, &k->kube_reserved, &v, b->in->expressions, NULL);
-        d->system_reserved = ec2_kvs_resolve(b->a, &k->system_reserved, &v, b->in->expressions, NULL);
+        struct ec2_kvs kube_kvs = ec2_kvs_resolve(b->a, &k->kube_reserved, &v, b->in->expressions, NULL);
+        struct ec2_kvs system_kvs = ec2_kvs_resolve(b->a, &k->system_reserved, &v, b->in->expressions, NULL);
+
+        d->kube_reserved = kvs_dup(b->a, &kube_kvs);
+        d->system_reserved = kvs_dup(b->a, &system_kvs);
         kube = amounts(b, &d->kube_reserved);
         system = amounts(b, &d->system_reserved);
     }

@@ -109,19 +109,10 @@ bool ec2_kubelet_decode(const struct decoder *d, struct arena *a, const struct t
     return true;
 }
 
-bool ec2_is_quantity(str text)
-{
-    struct err e;
-    int64_t v;
-    bool binary;
-
-    return quantity_parse(text, SYM(MEMORY), &v, &binary, &e);
-}
-
 static bool has_expression(const struct ec2_kvs *m)
 {
     for (uint32_t i = 0; i < m->n; i++)
-        if (!ec2_is_quantity(m->v[i].value))
+        if (!quantity_is(m->v[i].value))
             return true;
     return false;
 }

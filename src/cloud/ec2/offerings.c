@@ -149,10 +149,7 @@ static int32_t left_of(const struct ec2_types_input *in, str reservation)
 
 static double overlay_price(const struct ec2_types_input *in, str type)
 {
-    for (uint32_t i = in->n_overlay_prices; i > 0; i--)
-        if (str_eq(in->overlay_prices[i - 1].type, type))
-            return in->overlay_prices[i - 1].per_hour;
-    return NAN;
+    return in->overlay_price ? in->overlay_price(in->overlay_ctx, type) : (double)NAN;
 }
 
 static void put(struct round *r, const struct asked *asked, struct offering o)
@@ -266,15 +263,11 @@ static uint64_t print_of(const struct ec2_types_input *in)
 
     h = hash_mix(h, in->unavailable ? ec2_unavailable_version(in->unavailable) : 0);
     h = hash_mix(h, u64_pair(in->n_shifted_zones, in->n_reserved));
-    h = hash_mix(h, u64_pair(in->n_overlay_prices, in->reserved_capacity));
+    h = hash_mix(hash_mix(h, in->reserved_capacity), in->overlay_price ? in->overlay_news + 1 : 0);
     for (uint32_t i = 0; i < in->n_shifted_zones; i++)
         h = hash_bytes(in->shifted_zones[i].p, in->shifted_zones[i].n, h);
     for (uint32_t i = 0; i < in->n_reserved; i++)
         h = hash_mix(hash_bytes(in->reserved[i].id.p, in->reserved[i].id.n, h), (uint64_t)in->reserved[i].left);
-    for (uint32_t i = 0; i < in->n_overlay_prices; i++) {
-        h = hash_bytes(in->overlay_prices[i].type.p, in->overlay_prices[i].type.n, h);
-        h = hash_bytes(&in->overlay_prices[i].per_hour, sizeof(double), h);
-    }
     for (uint32_t i = 0; i < k->status.n_reservations; i++)
         h = hash_bytes(k->status.reservations[i].state.p, k->status.reservations[i].state.n, h);
     return h;
@@ -287,6 +280,7 @@ uint32_t ec2_types_offerings(struct arena *a, const struct ec2_types_input *in, 
     uint64_t print = print_of(in);
     uint32_t n_changed = 0;
 
+    assert(in->universe->n == io->n && in->class->status.n_reservations == o->n_reserved);
     if (print == o->print && in->now_ms < o->until_ms)
         return 0;
     AUTO(arena) struct arena *scratch = arena_new(0);
@@ -306,27 +300,20 @@ uint32_t ec2_types_offerings(struct arena *a, const struct ec2_types_input *in, 
     return n_changed;
 }
 
-uint32_t ec2_overlay_prices(struct arena *a, const struct syms *t, const struct overlay *v, uint32_t n,
-                            struct aws_price **ret)
+static bool names(const struct syms *t, const struct req_expr *x, str type)
 {
-    uint32_t n_prices = 0;
+    if (!sym_eq(x->key, SYM(ITYPE)) || x->op != OP_IN)
+        return false;
+    for (uint32_t i = 0; i < x->n_vals; i++)
+        if (str_eq(sym_str(t, x->vals[i]), type))
+            return true;
+    return false;
+}
 
-    *ret = NULL;
-    for (int pass = 0; pass < 2; pass++) { /* the first one counts */
-        struct aws_price *out = pass ? arena_new_array(a, struct aws_price, n_prices) : NULL;
-
-        n_prices = 0;
-        for (uint32_t i = 0; i < n; i++) {
-            const struct req_expr *x = v[i].requirements;
-
-            if (v[i].price.kind != PRICE_IS || v[i].n_requirements != 1 || !sym_eq(x->key, SYM(ITYPE)) ||
-                x->op != OP_IN)
-                continue;
-            for (uint32_t j = 0; j < x->n_vals; j++, n_prices++)
-                if (out)
-                    out[n_prices] = (struct aws_price){sym_str(t, x->vals[j]), v[i].price.v};
-        }
-        *ret = out;
-    }
-    return n_prices;
+double ec2_overlay_price(const struct syms *t, const struct overlay *v, uint32_t n, str type)
+{
+    while (n-- > 0)
+        if (v[n].price.kind == PRICE_IS && v[n].n_requirements == 1 && names(t, v[n].requirements, type))
+            return v[n].price.v;
+    return NAN;
 }

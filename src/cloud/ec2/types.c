@@ -322,7 +322,7 @@ static void zones_init(struct build *b)
         struct zone_view *v = &b->zones[z];
         str *subnets = arena_new_array(b->a, str, k->status.n_subnets);
 
-        v->text = u->zones[z];
+        v->text = arena_strdup(b->a, u->zones[z]);
         v->name = sym_of(b->t, v->text);
         v->subnets = subnets;
         for (uint32_t i = 0; i < k->status.n_subnets; i++) {
@@ -330,9 +330,9 @@ static void zones_init(struct build *b)
 
             if (!str_eq(s->zone, v->text))
                 continue;
-            subnets[v->n_subnets++] = s->id;
+            subnets[v->n_subnets++] = arena_strdup(b->a, s->id);
             if (!v->id_text.n)
-                v->id_text = s->zone_id;
+                v->id_text = arena_strdup(b->a, s->zone_id);
         }
         v->id = sym_of(b->t, v->id_text);
     }

@@ -38,8 +38,10 @@ struct ec2_types_input {
     uint32_t n_memory;
     const str *shifted_zones; /* ids: nothing is launched there */
     uint32_t n_shifted_zones;
-    const struct aws_price *overlay_prices; /* for types that have no price of their own: ec2_overlay_prices() */
-    uint32_t n_overlay_prices;
+    /* What overlays say of a type that has no price of its own; NAN: nothing. NULL: there are no overlays. */
+    double (*overlay_price)(void *ctx, str type);
+    void *overlay_ctx;
+    uint64_t overlay_news; /* rises when it may say something else */
     str region;
     double memory_overhead; /* VM_MEMORY_OVERHEAD_PERCENT */
     int32_t reserved_enis;
@@ -64,7 +66,7 @@ struct ec2_types {
     struct ec2_offers *offers; /* private to offerings.c */
 };
 
-/* Fails when any type cannot be worked out, when there are none, or when the class has no subnets. */
+/* Fails when any type cannot be worked out, when there are none, or when the class has no subnets. The universe outlives the types; of the class nothing is kept. */
 bool ec2_types_resolve(struct arena *a, struct syms *t, const struct ec2_types_input *in, struct ec2_types *ret,
                        struct err *e);
 /* Only the offerings again: availability, prices, reservations. Universe, class and placement are what they were. Types that have not changed are not touched;
@@ -78,8 +80,7 @@ bool ec2_type_compatible(const struct ec2_type_info *info, const struct ec2_clas
 /* A hash of the images that a class has, for ec2_memory. */
 uint64_t ec2_amis_hash(const struct ec2_class *k);
 
-/* What overlays say of types by name: those with a price whose only requirement is `instance-type In […]`. Give it overlays that are valid, in the order of their
- * listing: the last one counts (aws 5.6). The names are those of the table. */
+/* Of overlays that are valid, in the order of their listing: the price that the last one with a price has for the type, which names it and asks for nothing else
+ * (aws 5.6). NAN: none has. */
 struct overlay;
-uint32_t ec2_overlay_prices(struct arena *a, const struct syms *t, const struct overlay *v, uint32_t n,
-                            struct aws_price **ret);
+double ec2_overlay_price(const struct syms *t, const struct overlay *v, uint32_t n, str type);

@@ -23,6 +23,7 @@ struct revision {
     uint32_t managed_at, managed_end; /* metadata.managedFields, with the comma before it */
     uint32_t bytes;                   /* of the whole block */
     struct blocks *blocks;            /* where it is from */
+    const struct schema *valid_by;    /* custom kinds: the schema that found it valid; NULL: nobody has asked */
     struct entry *entry;              /* whose current revision it is; NULL: not any more, or not yet */
 };
 
@@ -34,7 +35,7 @@ struct spot {
 
 /* A text on its way to a revision; one per server, its memory is used again. */
 struct draft {
-    struct sb text, body, more;
+    struct sb text, body, status, more; /* status: with the comma before it */
     VEC(struct spot) spots; /* namespace, name, uid, labels, owners, values of fields: as they come in struct object */
     VEC(struct owner) owners;
     struct revision r;
@@ -50,6 +51,8 @@ static inline const struct revision *revision_of(const struct object *o)
  * revision from which metadata.generation counts on when the body is another; NULL: it stays as it is. */
 void draft_write(struct draft *d, struct arena *a, const struct kind *kind, struct tree *obj, uint64_t rv,
                  const struct object *counts_from);
+/* The draft that was written last once more: of its object nothing but metadata has changed since. */
+void draft_write_metadata(struct draft *d, struct arena *a, struct tree *obj);
 /* Likewise, of the object that is `old` but for these members: a null takes one away. The text of the others is taken from old,
  * which must have a resource version. metadata.generation stays as it is, or as it is in parts. */
 void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts, uint64_t rv);

@@ -202,8 +202,9 @@ static bool is_valid(struct write *w, str name, struct causes *c)
     return ok;
 }
 
-static bool validate(struct write *w, const struct tree *old)
+static bool validate(struct write *w, const struct object *was, const struct tree *old)
 {
+    bool was_valid = was && revision_of(was)->valid_by == w->kind->schema;
     struct causes c = {.a = w->a};
     const struct tree *meta = meta_of(w);
 
@@ -212,7 +213,7 @@ static bool validate(struct write *w, const struct tree *old)
     else
         meta_validate(&c, w->kind, meta);
     if (w->kind->crd && w->kind->schema)
-        schema_validate(w->a, w->kind->schema, w->obj, old, &c);
+        schema_validate(w->a, w->kind->schema, w->obj, old, was_valid, &c);
     if (w->kind->crd && w->kind->has_scale)
         scale_validate(&c, w->kind, w->obj);
     validate_by_rules(w, old, &c);
@@ -247,6 +248,19 @@ static void manage(struct write *w, struct tree *meant, const struct tree *old)
         tree_set(w->a, meta_of(w), "managedFields", *managed);
 }
 
+/* The object as it is now, for manage(). Nothing but metadata is changed from here on in what a custom kind holds. */
+static struct tree *as_meant(struct write *w)
+{
+    if (!w->kind->crd)
+        return tree_copy(w->a, w->obj);
+    struct tree *t = tree_new_map(w->a);
+
+    for (uint32_t i = 0; i < w->obj->n; i++)
+        *tree_put(w->a, t, w->obj->keys[i]) = w->obj->items[i];
+    tree_set(w->a, t, "metadata", *tree_copy(w->a, meta_of(w)));
+    return t;
+}
+
 /* ---- the end of every write ---- */
 
 static bool answer(struct write *w, const struct object *o)
@@ -259,6 +273,15 @@ static bool answer(struct write *w, const struct object *o)
 static bool is_dry(const struct write *w)
 {
     return w->o && w->o->dry_run;
+}
+
+/* A revision of the draft, which validate() has found nothing wrong with. */
+static const struct object *keep_judged(struct write *w)
+{
+    struct draft *d = &w->k->draft;
+
+    d->r.valid_by = w->kind->crd ? w->kind->schema : NULL;
+    return draft_keep(d);
 }
 
 /* ---- create ---- */
@@ -287,8 +310,8 @@ bool write_create(struct write *w)
     if (w->kind->crd && w->kind->has_status && tree_drop(w->obj, STR("status")) && w->kind->schema)
         schema_default(w->a, w->kind->schema, w->obj); /* a real server does so whenever it reads what it has stored */
     if (is_managed(w))
-        meant = tree_copy(w->a, w->obj);
-    if (!admit(w, NULL) || !validate(w, NULL))
+        meant = as_meant(w);
+    if (!admit(w, NULL) || !validate(w, NULL, NULL))
         return false;
     str ns = tree_str(tree_get(meta_of(w), "namespace"));
     if (store_find(k, w->kind, ns, name_of(w)))
@@ -296,7 +319,7 @@ bool write_create(struct write *w)
     if (meant)
         manage(w, meant, NULL);
     draft_write(&k->draft, w->a, w->kind, w->obj, is_dry(w) ? 0 : kube_next_rv(k), NULL);
-    const struct object *o = draft_keep(&k->draft);
+    const struct object *o = keep_judged(w);
     if (is_dry(w))
         return answer(w, kube_lend(k, o));
     k->hint = w->obj;
@@ -436,9 +459,9 @@ static bool finish_update(struct write *w, const struct object *old, const struc
         return answer(w, old);
     if (meant) {
         manage(w, meant, old_tree);
-        draft_write(&k->draft, w->a, w->kind, w->obj, rv, NULL); /* the generation has been counted */
+        draft_write_metadata(&k->draft, w->a, w->obj); /* the generation has been counted */
     }
-    const struct object *o = draft_keep(&k->draft);
+    const struct object *o = keep_judged(w);
     if (is_dry(w))
         return answer(w, kube_lend(k, o));
     if (remove_is_due(k, w->kind, w->obj)) {
@@ -463,8 +486,8 @@ bool write_update(struct write *w, const struct object *old)
     if (w->o || !w->sub) /* from inside, a status is whole and the rest is as it was: half the cost of such a write */
         set_defaults(w);
     if (is_managed(w))
-        meant = tree_copy(w->a, w->obj);
-    if (admit(w, old_tree) && validate(w, old_tree)) {
+        meant = as_meant(w);
+    if (admit(w, old_tree) && validate(w, old, old_tree)) {
         keep_managed(w, old_tree);
         ok = finish_update(w, old, old_tree, meant);
     }
@@ -475,6 +498,7 @@ bool write_update(struct write *w, const struct object *old)
 const struct object *write_revision(struct kube *k, struct arena *a, const struct object *old, struct tree *obj)
 {
     draft_write(&k->draft, a, old->kind, obj, kube_next_rv(k), NULL);
+    k->draft.r.valid_by = revision_of(old)->valid_by;
     if (draft_equals(&k->draft, old))
         return old;
     const struct object *o = draft_keep(&k->draft);

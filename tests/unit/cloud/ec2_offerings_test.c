@@ -187,6 +187,19 @@ static void prices_that_move(void **state)
     check_u64("the same price", again(l, 0), 0);
 }
 
+struct overlaid {
+    const struct syms *t;
+    const struct overlay *v;
+    uint32_t n;
+};
+
+static double overlay_price(void *ctx, str type)
+{
+    const struct overlaid *o = ctx;
+
+    return ec2_overlay_price(o->t, o->v, o->n, type);
+}
+
 static void prices_of_overlays(void **state)
 {
     struct ec2_lab *l = *state;
@@ -203,18 +216,25 @@ static void prices_of_overlays(void **state)
         {.requirements = &not_in, .n_requirements = 1, .price = {PRICE_IS, 4}},
         {.requirements = two, .n_requirements = 2, .price = {PRICE_IS, 5}},
     };
-    struct aws_price *prices;
+    struct overlaid all = {l->t, overlays, ARRAY_LEN(overlays)};
 
+    l->in.overlay_ctx = &all;
     ec2_lab_resolve(l);
-    check_str("none", available(l, "x9z.large"), "");
-    l->in.n_overlay_prices = ec2_overlay_prices(l->a, l->t, overlays, ARRAY_LEN(overlays), &prices);
-    l->in.overlay_prices = prices;
-    check_u64("two of one, one of the other", l->in.n_overlay_prices, 3);
+    check_str("gate off", available(l, "x9z.large"), "");
+    l->in.overlay_price = overlay_price;
     check_u64("one type", again(l, 0), 1);
     check_str("available now", available(l, "x9z.large"), "on-a sp-a on-b sp-b");
     check_double("the last one counts", l->types.v[ec2_lab_ix(l, "x9z.large")].offerings[0].price_usd_per_h, 0.7);
     check_double("only without another", l->types.v[ec2_lab_ix(l, "m5.large")].offerings[0].price_usd_per_h, 0.096);
-    check_u64("no overlays", ec2_overlay_prices(l->a, l->t, NULL, 0, &prices), 0);
+    all.n = 1;
+    check_u64("nobody said that there are news", again(l, 0), 0);
+    l->in.overlay_news++;
+    check_u64("one overlay", again(l, 0), 1);
+    check_double("its price", l->types.v[ec2_lab_ix(l, "x9z.large")].offerings[0].price_usd_per_h, 0.5);
+    all.n = 0;
+    l->in.overlay_news++;
+    check_u64("none", again(l, 0), 1);
+    check_str("none", available(l, "x9z.large"), "");
 }
 
 static void reservations(void **state)
