@@ -5,12 +5,11 @@
 #include "aws/ec2.h"
 #include "aws/query.h"
 
-/* A listing of EC2's: the same words for tokens everywhere. */
-#define EC2_LISTING(name, where, s)                                                                                    \
-    {                                                                                                                  \
-        .service = AWS_EC2, .action = (name), .path = (where), .token = "nextToken", .token_as = "NextToken",          \
-        .shape = (s)                                                                                                   \
-    }
+/* Listings of EC2's: in pages, with the same words for tokens everywhere; or whole. */
+/* clang-format off */
+#define EC2_LISTING(name, where, s) {.service = AWS_EC2, .action = (name), .path = (where), .token = "nextToken", .token_as = "NextToken", .shape = (s)}
+#define EC2_WHOLE(name, where, s) {.service = AWS_EC2, .action = (name), .path = (where), .shape = (s)}
+/* clang-format on */
 
 #define EC2_DRY_RUN_OK "DryRunOperation" /* how EC2 says that it would have done it */
 
@@ -43,14 +42,11 @@ void ec2_placement_groups_encode(struct sb *out, str id, str name);
 
 extern const struct aws_listing ec2_templates_listing;
 extern const struct wire_shape ec2_created_template_shape;
-void ec2_template_encode(struct sb *out, str token, str name, const struct ec2_template_data *d,
-                         const struct ec2_tags *tags);
 void ec2_templates_encode(struct sb *out, str name, const struct ec2_filter *f, uint32_t n); /* by name or by filters */
 
 /* ---- ec2_fleet.c ---- */
 
 extern const struct wire_shape ec2_fleet_shape;
-void ec2_fleet_encode(struct sb *out, str token, const struct ec2_fleet *r);
 void ec2_run_encode(struct sb *out, str token, const struct ec2_run *r);
 
 /* ---- ec2_instances.c ---- */
