@@ -22,11 +22,16 @@ static bool start_session(struct aws_account *x, struct err *e)
     return true;
 }
 
-bool aws_account_serve(struct aws_account *x, struct arena *a, const struct tree *doc, struct err *e)
+bool aws_account_open(struct aws_account *x, const char *path, struct err *e)
 {
-    *x = (struct aws_account){.a = a, .doc = doc, .region = tree_str(tree_get(doc, "region"))};
+    str text;
+
+    *x = (struct aws_account){.a = arena_new(0)};
+    if (!file_read(x->a, path, MAX_ACCOUNT, &text, e) || !tree_parse_json(x->a, path, text, &x->doc, e))
+        return false;
+    x->region = tree_str(tree_get(x->doc, "region"));
     if (!time_parse_rfc3339(tree_str(tree_get(x->doc, "now")), &x->now_ms, e))
-        return err_wrap(e, "now");
+        return err_wrap(e, "%s: now", path);
     x->sim = sim_new(SEED, x->now_ms);
     x->near = sim_process(x->sim, "karpenter");
     x->far = sim_process(x->sim, "aws");
@@ -35,21 +40,9 @@ bool aws_account_serve(struct aws_account *x, struct arena *a, const struct tree
             .world = x->far, .account = x->doc, .any_signature = true, .unlimited = true, .loose = true},
         e);
     if (!x->server)
-        return false;
+        return err_wrap(e, "%s", path);
     sim_mount(x->sim, BASE_URL, x->far, sim_aws_serve, x->server);
     return start_session(x, e);
-}
-
-bool aws_account_open(struct aws_account *x, const char *path, struct err *e)
-{
-    struct arena *a = arena_new(0);
-    const struct tree *doc;
-    str text;
-
-    *x = (struct aws_account){.a = a};
-    if (!file_read(a, path, MAX_ACCOUNT, &text, e) || !tree_parse_json(a, path, text, &doc, e))
-        return false;
-    return aws_account_serve(x, a, doc, e) || err_wrap(e, "%s", path);
 }
 
 void aws_account_fini(struct aws_account *x)

@@ -21,8 +21,6 @@ struct aws_account {
 };
 
 bool aws_account_open(struct aws_account *x, const char *path, struct err *e);
-/* The same of a document that is in memory; the arena, which holds it, becomes the account's. */
-bool aws_account_serve(struct aws_account *x, struct arena *a, const struct tree *doc, struct err *e);
 void aws_account_fini(struct aws_account *x); /* also of one that could not be opened */
 /* Runs a fiber in the account's world to its end. false: it waits for something that never comes. */
 bool aws_account_run(struct aws_account *x, void (*fn)(void *arg), void *arg);

@@ -5,11 +5,16 @@
  */
 #pragma once
 
-#include "app/aws_account.h"
 #include "cloud/ec2/ec2_int.h"
+#include "sim/aws/aws.h"
+#include "sim/world.h"
 
 struct class_lab {
-    struct aws_account account;
+    struct sim *sim;
+    struct world *near, *far; /* ours, AWS's */
+    struct sim_aws *server;
+    struct aws_config *config;
+    struct aws *aws;
     struct arena *a;
     struct ec2 p;
     struct tree *stored[4]; /* what each_class() and class_object() tell of */
@@ -18,6 +23,8 @@ struct class_lab {
 
 int class_lab_setup(void **state);
 int class_lab_teardown(void **state);
+void class_lab_stop(
+    struct class_lab *l); /* whatever is under way unwinds; before a provider of the test's own is freed */
 void class_lab_close(struct class_lab *l);
 /* members: JSON text of members that go over the account's own; NULL: none. */
 void class_lab_open(struct class_lab *l, const char *members);
