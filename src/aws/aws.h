@@ -1,7 +1,7 @@
 /* aws - calls to AWS: whom to ask, in whose name, how often.
  *
  * A session has a region, endpoints, credentials that renew themselves, and for each service a bucket that retries are paid from (aws 3.1, 9.6, 9.7). A call is
- * made from a fiber and parks it until AWS has answered, retries included. Services are in the headers beside this one: ec2.h, iam.h, sqs.h, …; they build the body and read the answer.
+ * made from a fiber and parks it until AWS has answered, retries included. Services are in the headers beside this one, ec2.h and services.h; they build the body and read the answer.
  * Secrets are in no log and in no error.
  */
 #pragma once

@@ -61,9 +61,9 @@ void aws_page_body(struct sb *out, const struct aws_listing *l, str params, str 
 bool aws_page_read(struct wire *w, const struct aws_listing *l, const struct tree *page, struct wire_items *into,
                    str *ret_token)
 {
-    str more = STR("true"), token;
+    str more = STR("true"), token = {0};
 
-    if (!wire_gather(w, l->shape, l->path, page, into) || !wire_find(w, page, l->token, &token) ||
+    if (!wire_gather(w, l->shape, l->path, page, into) || (l->token && !wire_find(w, page, l->token, &token)) ||
         (l->more && !wire_find(w, page, l->more, &more)))
         return false;
     *ret_token = str_is(more, "true") ? token : (str){0};

@@ -16,7 +16,7 @@ struct aws_listing {
     enum aws_service service;
     const char *action;
     const char *path;     /* of the members */
-    const char *token;    /* path of the token for the next page */
+    const char *token;    /* path of the token for the next page; NULL: there is only ever one */
     const char *token_as; /* the parameter that it is sent back in */
     const char *more;     /* path of a boolean without which the token does not count; NULL: it always counts */
     const struct wire_shape *shape;

@@ -53,7 +53,7 @@ static const struct wire_field placement_group_fields[] = {
 };
 static const struct wire_shape placement_group_shape = WIRE_SHAPE(ec2_placement_group, placement_group_fields);
 const struct aws_listing ec2_placement_groups_listing =
-    EC2_LISTING("DescribePlacementGroups", "placementGroupSet[]", &placement_group_shape);
+    EC2_WHOLE("DescribePlacementGroups", "placementGroupSet[]", &placement_group_shape);
 
 /* ---- requests ---- */
 

@@ -63,7 +63,7 @@ static const struct wire_field change_fields[] = {
     WIRE(ec2_state_change, was, WIRE_TEXT, "previousState/name"),
 };
 static const struct wire_shape change_shape = WIRE_SHAPE(ec2_state_change, change_fields);
-const struct aws_listing ec2_terminate_listing = EC2_LISTING("TerminateInstances", "instancesSet[]", &change_shape);
+const struct aws_listing ec2_terminate_listing = EC2_WHOLE("TerminateInstances", "instancesSet[]", &change_shape);
 
 static const struct wire_field check_fields[] = {
     WIRE(ec2_check, name, WIRE_TEXT, "name"),

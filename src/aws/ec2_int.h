@@ -5,12 +5,11 @@
 #include "aws/ec2.h"
 #include "aws/query.h"
 
-/* A listing of EC2's: the same words for tokens everywhere. */
-#define EC2_LISTING(name, where, s)                                                                                    \
-    {                                                                                                                  \
-        .service = AWS_EC2, .action = (name), .path = (where), .token = "nextToken", .token_as = "NextToken",          \
-        .shape = (s)                                                                                                   \
-    }
+/* Listings of EC2's: in pages, with the same words for tokens everywhere; or whole. */
+/* clang-format off */
+#define EC2_LISTING(name, where, s) {.service = AWS_EC2, .action = (name), .path = (where), .token = "nextToken", .token_as = "NextToken", .shape = (s)}
+#define EC2_WHOLE(name, where, s) {.service = AWS_EC2, .action = (name), .path = (where), .shape = (s)}
+/* clang-format on */
 
 #define EC2_DRY_RUN_OK "DryRunOperation" /* how EC2 says that it would have done it */
 

@@ -10,13 +10,27 @@ static const struct wire_field card_fields[] = {
 };
 static const struct wire_shape card_shape = WIRE_SHAPE(ec2_card, card_fields);
 
-/* GPUs, inference accelerators and Neuron devices say the same things, each leaves some out. */
-static const struct wire_field accel_fields[] = {
-    WIRE(ec2_accel, name, WIRE_TEXT, "name"),           WIRE(ec2_accel, manufacturer, WIRE_TEXT, "manufacturer"),
-    WIRE(ec2_accel, count, WIRE_I32, "count"),          WIRE(ec2_accel, memory_mib, WIRE_I64, "memoryInfo/sizeInMiB"),
+static const struct wire_field gpu_fields[] = {
+    WIRE(ec2_accel, name, WIRE_TEXT, "name"),
+    WIRE(ec2_accel, manufacturer, WIRE_TEXT, "manufacturer"),
+    WIRE(ec2_accel, count, WIRE_I32, "count"),
+    WIRE(ec2_accel, memory_mib, WIRE_I64, "memoryInfo/sizeInMiB"),
+};
+static const struct wire_shape gpu_shape = WIRE_SHAPE(ec2_accel, gpu_fields);
+
+static const struct wire_field inference_fields[] = {
+    WIRE(ec2_accel, name, WIRE_TEXT, "name"),
+    WIRE(ec2_accel, manufacturer, WIRE_TEXT, "manufacturer"),
+    WIRE(ec2_accel, count, WIRE_I32, "count"),
+};
+static const struct wire_shape inference_shape = WIRE_SHAPE(ec2_accel, inference_fields);
+
+static const struct wire_field neuron_fields[] = {
+    WIRE(ec2_accel, name, WIRE_TEXT, "name"),
+    WIRE(ec2_accel, count, WIRE_I32, "count"),
     WIRE(ec2_accel, cores, WIRE_I32, "coreInfo/count"),
 };
-static const struct wire_shape accel_shape = WIRE_SHAPE(ec2_accel, accel_fields);
+static const struct wire_shape neuron_shape = WIRE_SHAPE(ec2_accel, neuron_fields);
 
 static const struct wire_field type_fields[] = {
     WIRE(ec2_type_info, name, WIRE_TEXT, "instanceType"),
@@ -42,9 +56,10 @@ static const struct wire_field type_fields[] = {
     WIRE(ec2_type_info, has_efa, WIRE_THERE, "networkInfo/efaInfo"),
     WIRE(ec2_type_info, max_efa, WIRE_I32, "networkInfo/efaInfo/maximumEfaInterfaces"),
     WIRE(ec2_type_info, encryption_in_transit, WIRE_BOOL, "networkInfo/encryptionInTransitSupported"),
-    WIRE_MANY(ec2_type_info, gpus, WIRE_LIST, "gpuInfo/gpus[]", .shape = &accel_shape),
-    WIRE_MANY(ec2_type_info, accelerators, WIRE_LIST, "inferenceAcceleratorInfo/accelerators[]", .shape = &accel_shape),
-    WIRE_MANY(ec2_type_info, neurons, WIRE_LIST, "neuronInfo/neuronDevices[]", .shape = &accel_shape),
+    WIRE_MANY(ec2_type_info, gpus, WIRE_LIST, "gpuInfo/gpus[]", .shape = &gpu_shape),
+    WIRE_MANY(ec2_type_info, accelerators, WIRE_LIST, "inferenceAcceleratorInfo/accelerators[]",
+              .shape = &inference_shape),
+    WIRE_MANY(ec2_type_info, neurons, WIRE_LIST, "neuronInfo/neuronDevices[]", .shape = &neuron_shape),
     WIRE(ec2_type_info, has_neuron, WIRE_THERE, "neuronInfo"),
     WIRE_MANY(ec2_type_info, placement_strategies, WIRE_TEXTS, "placementGroupInfo/supportedStrategies[]"),
     WIRE(ec2_type_info, enclaves, WIRE_TEXT, "nitroEnclavesSupport"),

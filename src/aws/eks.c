@@ -1,6 +1,5 @@
 /* The cluster, as EKS knows it. */
-#include "aws/calls.h"
-#include "aws/services.h"
+#include "aws/services_int.h"
 #include "net/http.h"
 
 static const struct wire_field cluster_fields[] = {
@@ -12,7 +11,7 @@ static const struct wire_field cluster_fields[] = {
     WIRE(eks_cluster, service_ipv4, WIRE_TEXT, "cluster/kubernetesNetworkConfig/serviceIpv4Cidr"),
     WIRE(eks_cluster, service_ipv6, WIRE_TEXT, "cluster/kubernetesNetworkConfig/serviceIpv6Cidr"),
 };
-static const struct wire_shape cluster_shape = WIRE_SHAPE(eks_cluster, cluster_fields);
+const struct wire_shape eks_cluster_shape = WIRE_SHAPE(eks_cluster, cluster_fields);
 
 bool eks_describe_cluster(struct aws *c, struct arena *a, str name, struct eks_cluster *ret, struct aws_answer *f,
                           struct err *e)
@@ -22,7 +21,7 @@ bool eks_describe_cluster(struct aws *c, struct arena *a, str name, struct eks_c
     sb_c(&path, "/clusters/");
     url_encode(&path, name);
     struct aws_call call = {.service = AWS_EKS, .action = "DescribeCluster", .method = "GET", .path = sb_view(&path)};
-    bool ok = aws_ask(c, a, &call, &cluster_shape, ret, f, e);
+    bool ok = aws_ask(c, a, &call, &eks_cluster_shape, ret, f, e);
     sb_fini(&path);
     return ok;
 }

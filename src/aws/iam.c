@@ -1,7 +1,6 @@
 /* Instance profiles. */
-#include "aws/calls.h"
 #include "aws/query.h"
-#include "aws/services.h"
+#include "aws/services_int.h"
 
 /* A profile holds one role at most; IAM writes a list all the same. */
 static bool first_role(struct wire *w, const struct tree *t, void *ret);
@@ -21,7 +20,7 @@ static const struct wire_field got_fields[] = {
 };
 static const struct wire_shape got_shape = WIRE_SHAPE(got, got_fields);
 
-static const struct aws_listing profiles_listing = {
+const struct aws_listing iam_profiles_listing = {
     .service = AWS_IAM,
     .action = "ListInstanceProfiles",
     .path = "ListInstanceProfilesResult/InstanceProfiles[]",
@@ -127,7 +126,7 @@ bool iam_list_profiles(struct aws *c, struct arena *a, str path_prefix, struct i
     uint32_t n, kept = 0;
 
     query_str(&q, "PathPrefix", path_prefix);
-    struct iam_profile *v = aws_list(c, a, &profiles_listing, &params, &n, NULL, e);
+    struct iam_profile *v = aws_list(c, a, &iam_profiles_listing, &params, &n, NULL, e);
     if (!v)
         return false;
     for (uint32_t i = 0; i < n; i++) /* emulators do not look at the prefix */

@@ -1,8 +1,7 @@
 /* Prices on demand. Every record of the price list is a JSON text inside the JSON answer, with many terms and dimensions of which few are prices (aws 5.9). */
 #include <math.h>
 
-#include "aws/calls.h"
-#include "aws/services.h"
+#include "aws/services_int.h"
 #include "data/json.h"
 #include "data/reader.h"
 
@@ -44,7 +43,7 @@ static bool read_record(struct wire *w, const struct tree *t, void *ret)
 }
 
 static const struct wire_shape record_shape = {.size = sizeof(struct record), .more = read_record};
-static const struct aws_listing products_listing = {
+const struct aws_listing pricing_listing = {
     .service = AWS_PRICING,
     .action = "GetProducts",
     .path = "PriceList[]",
@@ -98,7 +97,7 @@ bool pricing_on_demand(struct aws *c, struct arena *a, bool metal, struct aws_pr
     uint32_t n, kept = 0;
 
     put_query(&params, aws_region(c), metal);
-    const struct record *v = aws_list(c, a, &products_listing, &params, &n, NULL, e);
+    const struct record *v = aws_list(c, a, &pricing_listing, &params, &n, NULL, e);
     if (!v)
         return false;
     struct aws_price *prices = arena_new_array(a, struct aws_price, n);

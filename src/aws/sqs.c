@@ -1,6 +1,5 @@
 /* The queue that tells of interruptions. */
-#include "aws/calls.h"
-#include "aws/services.h"
+#include "aws/services_int.h"
 #include "data/json.h"
 
 #define SECOND_US INT64_C(1000000)
@@ -42,7 +41,7 @@ static const struct wire_shape message_shape = WIRE_SHAPE(sqs_message, message_f
 static const struct wire_field messages_fields[] = {
     WIRE_COUNTED(messages, v, n, WIRE_LIST, "Messages[]", .shape = &message_shape),
 };
-static const struct wire_shape messages_shape = WIRE_SHAPE(messages, messages_fields);
+const struct wire_shape sqs_messages_shape = WIRE_SHAPE(messages, messages_fields);
 
 /* ---- calls ---- */
 
@@ -98,7 +97,7 @@ bool sqs_receive(struct aws *c, struct arena *a, str url, struct sqs_message **r
                             .action = "ReceiveMessage",
                             .body = sb_view(&body),
                             .timeout_us = (WAIT_S + 40) * SECOND_US};
-    bool ok = aws_ask(c, a, &call, &messages_shape, &m, NULL, e);
+    bool ok = aws_ask(c, a, &call, &sqs_messages_shape, &m, NULL, e);
     sb_fini(&body);
     if (ok) {
         *ret = m.v;

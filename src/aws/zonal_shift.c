@@ -1,6 +1,5 @@
 /* Zones that traffic is being moved away from (ARC zonal shift). */
-#include "aws/calls.h"
-#include "aws/services.h"
+#include "aws/services_int.h"
 #include "net/http.h"
 
 struct shifts {
@@ -28,7 +27,7 @@ static const struct wire_shape shift_shape = WIRE_SHAPE(zonal_shift, shift_field
 static const struct wire_field shifts_fields[] = {
     WIRE_COUNTED(shifts, v, n, WIRE_LIST, "zonalShifts[]", .shape = &shift_shape),
 };
-static const struct wire_shape shifts_shape = WIRE_SHAPE(shifts, shifts_fields);
+const struct wire_shape zonal_shifts_shape = WIRE_SHAPE(shifts, shifts_fields);
 
 bool zonal_shifts(struct aws *c, struct arena *a, str resource_arn, struct zonal_shift **ret, uint32_t *ret_n,
                   struct err *e)
@@ -40,7 +39,7 @@ bool zonal_shifts(struct aws *c, struct arena *a, str resource_arn, struct zonal
     url_encode(&path, resource_arn);
     struct aws_call call = {
         .service = AWS_ZONAL_SHIFT, .action = "GetManagedResource", .method = "GET", .path = sb_view(&path)};
-    bool ok = aws_ask(c, a, &call, &shifts_shape, &s, NULL, e);
+    bool ok = aws_ask(c, a, &call, &zonal_shifts_shape, &s, NULL, e);
     sb_fini(&path);
     if (ok) {
         *ret = s.v;

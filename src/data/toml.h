@@ -14,7 +14,7 @@
 #define TOML_MAX_TEXT (256u << 10)
 #define TOML_MAX_DEPTH 64
 
-/* NULL: "line:column: what", ERR_INVALID. The tree may be edited. */
+/* NULL: "line:column: what", ERR_INVALID. The tree may be edited; it points into the text. */
 struct tree *toml_read(struct arena *a, str text, struct err *e);
 
 bool toml_is_int(const struct tree *t);

@@ -1,8 +1,9 @@
-"""Our requests to AWS, shown to AWS's own models and to an emulator.
+"""Our side of the wire to AWS, shown to AWS's own models and to an emulator.
 
 tests/unit/aws/requests.txt has every request that the program makes, as its unit test makes them. Here each is taken apart with the model of its service
 (botocore), which must know every parameter, its type and its words; put together again by botocore's serializer, it must be the same request. Then moto gets it
-and must understand it, where it knows the call at all. botocore and moto are kept in a virtual environment beside the binaries of the control plane.
+and must understand it, where it knows the call at all. tests/unit/aws/shapes.txt has every element of an answer that the program looks at: the models must
+know it, of that kind. botocore and moto are kept in a virtual environment beside the binaries of the control plane.
 
     tests/e2e/aws_wire.py        alone; as a part of `make e2e` it is called by tests/e2e/run
 """
@@ -19,6 +20,7 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REQUESTS = os.path.join(os.path.dirname(HERE), "unit/aws/requests.txt")
+SHAPES = os.path.join(os.path.dirname(HERE), "unit/aws/shapes.txt")
 VENV = os.path.join(os.environ.get("E2E_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "karpenter-e2e"), "venv")
 PACKAGES = ["moto[server]==5.2.5", "boto3==1.44.0"]
 TOKEN = "01234567-89ab-4cde-8f01-23456789abcd"
@@ -170,6 +172,50 @@ def compare(protocol, ours, theirs):
     return "\n".join(f"{key}: {pairs.get(key)!r}, botocore makes {theirs.get(key)!r}" for key in odd) or None
 
 
+# ---- answers ----
+
+KINDS = {
+    "string": {"text", "any"},
+    "integer": {"whole"},
+    "long": {"whole"},
+    "float": {"number"},
+    "double": {"number"},
+    "boolean": {"bool"},
+    "timestamp": {"time"},
+    "structure": {"map", "any"},
+}
+
+def answers():
+    """(service, action, [(path, kind)]) of every answer in the file."""
+    for block in open(SHAPES, encoding="utf-8").read().split("== ")[1:]:
+        head, *lines = block.rstrip("\n").split("\n")
+        yield *head.split(" "), [line.split(" ") for line in lines]
+
+
+def check_answer(session, service, action, fields):
+    """The problem with what is read of an answer, or None."""
+    model = session.get_service_model(service)
+    op = model.operation_model(action)
+    problems = []
+    for path, kind in fields:
+        shape, steps = op.output_shape, path.split("/")
+        if steps[0] == op.output_shape.serialization.get("resultWrapper"):
+            steps = steps[1:]
+        for step in steps:
+            name, every = step.removesuffix("[]"), step.endswith("[]")
+            members = shape.members if shape.type_name == "structure" else {}
+            by_wire = {of.serialization.get("name", member): of for member, of in members.items()}
+            shape = by_wire.get(name)
+            if shape is None or (shape.type_name == "list") != every:
+                problems.append(f"{path}: the model has no {'list' if every else 'member'} {name}")
+                break
+            shape = shape.member if every else shape
+        else:
+            if kind not in KINDS.get(shape.type_name, ()):
+                problems.append(f"{path} is a {shape.type_name} in the model, we want {kind}")
+    return "\n".join(problems) or None
+
+
 # ---- the emulator ----
 
 
@@ -230,10 +276,12 @@ def check_moto(moto, request, name):
 
 
 def cases():
-    """(name, problem or None) of every request. Runs in the virtual environment."""
+    """(name, problem or None) of every answer and request. Runs in the virtual environment."""
     import botocore.session
 
     session = botocore.session.get_session()
+    for service, action, fields in answers():
+        yield f"aws_wire/answer {service} {action}", check_answer(session, service, action, fields)
     with Moto() as moto:
         for n, request in enumerate(requests(), 1):
             try:
@@ -241,7 +289,7 @@ def cases():
                 problem = problem or check_moto(moto, request, name)
             except Exception as e:  # what the models do not know at all
                 problem, name = f"{type(e).__name__}: {e}", request[3] or request[4].split("&")[0]
-            yield f"aws_wire/{n:02} {request[0]} {name}", problem
+            yield f"aws_wire/request {n:02} {request[0]} {name}", problem
 
 
 def run():

@@ -8,6 +8,3 @@ bool ec2_kubelet_decode(const struct decoder *d, struct arena *a, const struct t
                         struct err *e);
 bool ec2_status_decode(struct decoder *d, struct arena *a, const struct tree *status, struct ec2_class *k,
                        struct err *e);
-
-/* A Kubernetes quantity; all else in a reservation is an expression (aws 2.5.3). */
-bool ec2_is_quantity(str text);

@@ -7,7 +7,8 @@
 #include "base/sort.h"
 #include "cloud/ec2/class_int.h"
 
-#define MAX_ENTRIES 1000 /* of one map or list of the kubelet's */
+#define MAX_ENTRIES 1000  /* of one map or list of the kubelet's */
+#define MAX_PROBLEMS 8192 /* bytes: they must fit a condition */
 
 static const char *const managed[] = {
     "clusterDNS",
@@ -109,19 +110,10 @@ bool ec2_kubelet_decode(const struct decoder *d, struct arena *a, const struct t
     return true;
 }
 
-bool ec2_is_quantity(str text)
-{
-    struct err e;
-    int64_t v;
-    bool binary;
-
-    return quantity_parse(text, SYM(MEMORY), &v, &binary, &e);
-}
-
 static bool has_expression(const struct ec2_kvs *m)
 {
     for (uint32_t i = 0; i < m->n; i++)
-        if (!ec2_is_quantity(m->v[i].value))
+        if (!quantity_is(m->v[i].value))
             return true;
     return false;
 }
@@ -337,6 +329,12 @@ str ec2_kubelet_problems(struct arena *a, const struct ec2_class *k)
         return (str){0};
     ec2_kubelet_check_fields(&b, a, raw);
     check_meaning(&b, a, raw);
+    if (b.n > MAX_PROBLEMS) {
+        b.n = MAX_PROBLEMS;
+        while (b.n && ((unsigned char)b.p[b.n] & 0xc0) == 0x80) /* a character is not cut in two */
+            b.n--;
+        sb_c(&b, " and more");
+    }
     str text = sb_dup(&b, a);
     sb_fini(&b);
     return text;

@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "cloud/ec2/class_int.h"
 #include "model/cel.h"
 
 static const char *const names[] = {"vcpus", "memory_mib", "default_enis", "ips_per_eni", "max_pods", "instance_type"};
@@ -23,7 +22,7 @@ static const struct cel_program *compile(struct arena *a, str source, struct err
         (void)err_set(e, ERR_INVALID, "the expression is empty");
         return NULL;
     }
-    return cel_compile_min_max(a, source, names, ARRAY_LEN(names), e);
+    return cel_compile(a, source, names, ARRAY_LEN(names), e);
 }
 
 static bool run(const struct cel_program *p, struct arena *a, const struct ec2_expr_vars *v, struct cel_value *ret,
@@ -126,7 +125,7 @@ static bool resolve(struct arena *a, const struct ec2_kv *in, const struct ec2_e
     int64_t result;
 
     *ret = *in;
-    if (ec2_is_quantity(in->value))
+    if (quantity_is(in->value))
         return true;
     if (!gate)
         return err_set(e, ERR_INVALID, "expressions are not enabled");

@@ -1,7 +1,7 @@
 #include "cloud/ec2/kubelet_fields.h"
 
-#include "cloud/ec2/class_int.h"
 #include "model/duration.h"
+#include "model/quantity.h"
 
 enum type {
     BOOL,
@@ -224,7 +224,7 @@ static bool is_time(const struct tree *t)
 
 static bool is_quantity(const struct tree *t)
 {
-    return (t->kind == TREE_STRING || t->kind == TREE_NUMBER) && ec2_is_quantity(t->text);
+    return (t->kind == TREE_STRING || t->kind == TREE_NUMBER) && quantity_is(t->text);
 }
 
 /* The kind of a value by itself; of a container only what kind of container it is. */

@@ -363,3 +363,13 @@ bool ec2_hash_adopt(struct arena *a, struct tree *claim, str hash, str version)
         tree_set_str(a, map, EC2_HASH_ANNOTATION, hash);
     return true;
 }
+
+bool ec2_class_hash_text(struct ec2 *p, struct arena *a, const struct tree *obj, str *ret, struct err *e)
+{
+    const struct ec2_class *k = ec2_class_decode(a, p->syms, obj, p->cluster.name, e);
+
+    if (!k)
+        return false;
+    *ret = arena_printf(a, "%llu", (unsigned long long)ec2_class_hash(k, p->cluster.ca_bundle));
+    return true;
+}

@@ -24,7 +24,7 @@ bool ec2_class_finalize(struct ec2 *p, struct arena *a, const struct tree *obj, 
 /* Instance profiles that nobody uses any more (aws 7.9); in_use: of claims. */
 bool ec2_profiles_collect(struct ec2 *p, const str *in_use, uint32_t n, struct err *e);
 
-/* ---- drift hashes of the later kind of the two that are understood (aws 2.9) ---- */
+/* ---- drift hashes (aws 2.9) ---- */
 
 #define EC2_HASH_ANNOTATION "karpenter.k8s.aws/ec2nodeclass-hash"
 #define EC2_HASH_VERSION_ANNOTATION "karpenter.k8s.aws/ec2nodeclass-hash-version"
@@ -32,3 +32,5 @@ bool ec2_profiles_collect(struct ec2 *p, const str *in_use, uint32_t n, struct e
 
 /* A claim of another way to hash cannot be compared: it gets the class' hash as it is now, unless it has been found to have drifted. Whether anything changed. */
 bool ec2_hash_adopt(struct arena *a, struct tree *claim, str hash, str version);
+/* The value of the annotation for the object as it is, with EC2_HASH_VERSION beside it. */
+bool ec2_class_hash_text(struct ec2 *p, struct arena *a, const struct tree *obj, str *ret, struct err *e);

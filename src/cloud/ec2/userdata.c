@@ -1,7 +1,6 @@
 /* User data by family; what the families share; AL2, whose machines run a script of EKS (aws 6.5 to 6.7). */
 #include <arpa/inet.h>
 
-#include "cloud/ec2/class_int.h"
 #include "cloud/ec2/userdata_int.h"
 
 /* ---- the kubelet's settings ---- */
@@ -11,7 +10,7 @@ static struct ec2_kvs static_ones(struct arena *a, const struct ec2_kvs *m)
     struct ec2_kvs out = {arena_new_array(a, struct ec2_kv, m->n), 0, m->present};
 
     for (uint32_t i = 0; i < m->n; i++)
-        if (ec2_is_quantity(m->v[i].value))
+        if (quantity_is(m->v[i].value))
             out.v[out.n++] = m->v[i];
     return out;
 }

@@ -141,6 +141,7 @@ struct queue {
     struct message *first, **last;
     struct poll *polls; /* in the order in which they came */
     int64_t retention_ms, visibility_ms;
+    int64_t oldest_ms; /* no message was sent before */
     int64_t created_ms;
 };
 
@@ -274,6 +275,7 @@ struct refusal {
 };
 /* Whether AWS would say no, and how. */
 bool launch_refused(struct sim_aws *s, struct arena *a, const struct launch *l, struct refusal *ret);
+int64_t launch_room(const struct sim_aws *s, const struct launch *l); /* how many more of them there can be */
 struct machine *launch_one(struct sim_aws *s, const struct launch *l);
 
 /* ---- market.c ---- */

@@ -17,9 +17,9 @@ struct call {
     struct exchange *x;
     struct arena *a;
     const struct action *action;
-    struct tree *in;   /* a map */
-    struct tree *out;  /* a map */
-    str code, message; /* on failure */
+    const struct tree *in; /* a map */
+    struct tree *out;      /* a map */
+    str code, message;     /* on failure */
     bool dry_run;
     bool waits;
     bool break_off;               /* done, but the answer is lost */

@@ -136,13 +136,10 @@ static bool put_one(struct call *c, const struct tree *entry)
     str detail = tree_str(tree_get(entry, "Detail"));
     struct tree *e = envelope(c->s, c->a, tree_str(tree_get(entry, "Source")), tree_str(tree_get(entry, "DetailType")));
     const struct tree *resources = tree_get(entry, "Resources");
-    char *bytes = arena_alloc(c->a, detail.n + 16, 16);
-    struct tree *t;
+    const struct tree *t;
     struct err err;
 
-    if (detail.n)
-        memcpy(bytes, detail.p, detail.n);
-    if (!tree_read_json(c->a, "Detail", bytes, detail.n, &t, &err) || t->kind != TREE_MAP)
+    if (!tree_parse_json(c->a, "Detail", detail, &t, &err) || t->kind != TREE_MAP)
         return false;
     tree_set(c->a, e, "resources", resources ? *resources : *tree_new_list(c->a));
     tree_set(c->a, e, "detail", *t);

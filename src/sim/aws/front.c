@@ -146,19 +146,12 @@ static bool decode_json(struct call *c, enum service v, str target)
 {
     str prefix, name;
     struct err e = {0};
-    size_t n = c->x->body.n;
 
     (void)str_cut(target, '.', &prefix, &name);
-    if (!action_find(c, v, name))
-        return false;
-    if (n == 0) {
-        c->in = tree_new_map(c->a);
-        return true;
-    }
-    char *text = arena_alloc(c->a, n + 16, 16); /* the reader writes into it; the signature wants the body as it came */
-
-    memcpy(text, c->x->body.p, n);
-    if (!tree_read_json(c->a, "body", text, n, &c->in, &e) || c->in->kind != TREE_MAP)
+    c->in = tree_new_map(c->a);
+    if (!action_find(c, v, name) || c->x->body.n == 0)
+        return c->code.n == 0;
+    if (!tree_parse_json(c->a, "body", c->x->body, &c->in, &e) || c->in->kind != TREE_MAP)
         return call_fail(c, "SerializationException", "%s", e.kind ? e.msg : "want a JSON object");
     return true;
 }
@@ -189,13 +182,15 @@ static bool decode_rest(struct call *c, enum service v)
     str rest = str_sub(c->x->path, strlen(root), c->x->path.n), name = STR("");
     bool get = strcmp(c->x->method, "GET") == 0 && str_starts(c->x->path, str_c(root));
 
-    c->in = tree_new_map(c->a);
+    struct tree *in = tree_new_map(c->a);
+
+    c->in = in;
     c->action = &unknown[v];
     if (!get || (rest.n && (rest.p[0] != '/' || !url_decode(c->a, str_sub(rest, 1, rest.n), false, &name))))
         return call_fail(c, "UnknownOperationException", "There is no such operation here");
     if (v == EKS && name.n == 0)
         return action_find(c, v, STR("ListClusters"));
-    tree_set_str(c->a, c->in, v == EKS ? "name" : "resourceIdentifier", name);
+    tree_set_str(c->a, in, v == EKS ? "name" : "resourceIdentifier", name);
     return action_find(c, v, v == EKS ? STR("DescribeCluster") : STR("GetManagedResource"));
 }
 

@@ -65,7 +65,7 @@ void serve_run_instances(struct call *c)
         .client_token = in_str(c, "ClientToken"),
         .tags = tree_get(c->in, "TagSpecifications"),
     };
-    int64_t most = in_i64(c, "MaxCount", 1), least = in_i64(c, "MinCount", 1), made = 0;
+    int64_t most = in_i64(c, "MaxCount", 1), least = in_i64(c, "MinCount", 1);
     struct refusal why = {0};
 
     l.data = run_data(c, &l);
@@ -87,9 +87,15 @@ void serve_run_instances(struct call *c)
         (void)call_fail(c, "DryRunOperation", "Request would have succeeded, but DryRun flag is set.");
         return;
     }
+    most = MIN(most, launch_room(c->s, &l));
+    if (most < least) {
+        (void)call_fail(c, "InsufficientInstanceCapacity", "There is room for %lld of the instances you requested",
+                        (long long)most);
+        return;
+    }
     if (!call_units(c, (uint32_t)most))
         return;
-    for (; made < most && !launch_refused(c->s, c->a, &l, &why); made++) {
+    for (int64_t made = 0; made < most; made++) {
         const struct machine *m = launch_one(c->s, &l);
 
         if (made == 0)

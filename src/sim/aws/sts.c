@@ -119,17 +119,12 @@ static bool web_token_check(struct call *c, str token, str *ret_subject)
     str head, claims, signature, rest;
     struct sb text = {0};
     struct err e;
-    struct tree *t = NULL;
+    const struct tree *t = NULL;
     int64_t ends = INT64_MAX / 1000;
 
     if (str_cut(token, '.', &head, &rest) && str_cut(rest, '.', &claims, &signature) && signature.n &&
-        b64url_decode(&text, claims)) {
-        char *bytes = arena_alloc(c->a, text.n + 16, 16);
-
-        memcpy(bytes, text.p, text.n);
-        if (!tree_read_json(c->a, "token", bytes, text.n, &t, &e))
-            t = NULL;
-    }
+        b64url_decode(&text, claims) && !tree_parse_json(c->a, "token", sb_view(&text), &t, &e))
+        t = NULL;
     sb_fini(&text);
     if (!t || t->kind != TREE_MAP)
         return call_fail(c, "InvalidIdentityToken", "The ID Token provided is not a valid JWT.");

@@ -84,6 +84,21 @@ static bool tags_check(struct call *c, const struct tree *tags)
     return true;
 }
 
+/* How many it would have; AWS's own do not count. */
+static uint32_t tags_then(const struct tree *have, const struct tree *more)
+{
+    uint32_t n = 0;
+    bool found;
+
+    for (uint32_t i = 0; have && i < have->n; i++)
+        n += !str_starts(tree_str(tree_get(&have->items[i], "Key")), STR("aws:"));
+    for (uint32_t i = 0; i < more->n; i++) {
+        (void)tags_get(have, tree_str(tree_get(&more->items[i], "Key")), &found);
+        n += !found;
+    }
+    return n;
+}
+
 void serve_create_tags(struct call *c)
 {
     const struct tree *ids = in_list(c, "Resources"), *tags = in_list(c, "Tags");
@@ -93,12 +108,15 @@ void serve_create_tags(struct call *c)
         return;
     for (uint32_t i = 0; i < ids->n; i++) {
         (void)tagged_find(c->s, tree_str(&ids->items[i]), &t);
-        struct tree *have = tree_sublist(t.a, t.doc, "Tags");
-
-        if (have->n + tags->n > MAX_TAGS + 10) { /* AWS's own do not count */
+        if (tags_then(tree_get(t.doc, "Tags"), tags) > MAX_TAGS) {
             (void)call_fail(c, "TagLimitExceeded", "More than %u tags", MAX_TAGS);
             return;
         }
+    }
+    for (uint32_t i = 0; i < ids->n; i++) {
+        (void)tagged_find(c->s, tree_str(&ids->items[i]), &t);
+        struct tree *have = tree_sublist(t.a, t.doc, "Tags");
+
         for (uint32_t j = 0; j < tags->n; j++)
             tags_set(t.a, have, tree_str(tree_get(&tags->items[j], "Key")),
                      tree_str(tree_get(&tags->items[j], "Value")));

@@ -136,6 +136,8 @@ static const struct {
      400},
     {"no machine", "Action=TerminateInstances", "MissingParameter", 400},
     {"no number", "Action=DescribeSubnets&MaxResults=many", "MalformedQueryString", 400},
+    {"a resource that is not there",
+     "Action=CreateTags&ResourceId.1=subnet-a&ResourceId.2=subnet-none&Tag.1.Key=x&Tag.1.Value=y", "InvalidID", 400},
     {"tags of AWS", "Action=CreateTags&ResourceId.1=subnet-a&Tag.1.Key=aws:x&Tag.1.Value=y", "InvalidParameterValue",
      400},
 };
