@@ -352,6 +352,45 @@ static void dry_runs(void **state UNUSED)
     }
 }
 
+/* ---- N16, N17 ---- */
+
+static const struct {
+    const char *name, *spec, *pool, *tenancy, *want_type, *want_tenancy;
+} choices[] = {
+    {"N16 what the pool wants", GOOD, "c5.xlarge", "", "c5.xlarge", "default"},
+    {"N16 a machine with GPUs as the last resort", GOOD, "g4dn.xlarge", "", "g4dn.xlarge", "default"},
+    {"N16 Windows has its own", SPEC(ALIAS("windows2022@latest")), "c5.xlarge", "", "m5.large", "default"},
+    {"N16 no image for what the pool wants",
+     SPEC("\"amiFamily\":\"AL2023\",\"amiSelectorTerms\":[{\"id\":\"ami-9e88df1dcd1e93485\"}]"), "c5.xlarge", "",
+     "m6g.large", "default"},
+    {"N16 interfaces and no pool",
+     SPEC(ALIAS("al2023@latest") ",\"networkInterfaces\":[{\"networkCardIndex\":0,\"deviceIndex\":0,"
+                                 "\"interfaceType\":\"interface\"}]"),
+     NULL, "", "m5.large", "default"},
+    {"N17 dedicated only", GOOD, "m5.large", "dedicated", "m5.large", "dedicated"},
+    {"N17 default only", GOOD, "m5.large", "default", "m5.large", "default"},
+};
+
+static void what_is_tried(void **state UNUSED)
+{
+    for (size_t i = 0; i < ARRAY_LEN(choices); i++) {
+        struct scene s;
+
+        scene_open(&s, NULL);
+        s.p->settings.disable_dry_run = false;
+        if (choices[i].pool)
+            want_type(&s, choices[i].pool, choices[i].tenancy);
+        struct tree *obj = class_lab_object(&s.lab, choices[i].spec);
+        (void)reconcile(&s, obj);
+        check_str(choices[i].name, troubles(&s, obj), "");
+        check_true(choices[i].name,
+                   str_contains(s.lab.run, arena_printf(s.lab.a, "\"InstanceType\":\"%s\"", choices[i].want_type)));
+        check_true(choices[i].name,
+                   str_contains(s.lab.template, arena_printf(s.lab.a, "\"Tenancy\":\"%s\"", choices[i].want_tenancy)));
+        scene_close(&s);
+    }
+}
+
 static void verdicts_are_remembered(void **state UNUSED)
 {
     struct scene s;
@@ -399,8 +438,10 @@ static void templates_that_stay(void **state UNUSED)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_is_well), cmocka_unit_test(without_the_gate),    cmocka_unit_test(what_can_be_wrong),
-        cmocka_unit_test(dry_runs),    cmocka_unit_test(templates_that_stay), cmocka_unit_test(verdicts_are_remembered),
+        cmocka_unit_test(all_is_well),         cmocka_unit_test(without_the_gate),
+        cmocka_unit_test(what_can_be_wrong),   cmocka_unit_test(dry_runs),
+        cmocka_unit_test(templates_that_stay), cmocka_unit_test(verdicts_are_remembered),
+        cmocka_unit_test(what_is_tried),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
