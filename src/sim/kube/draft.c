@@ -377,18 +377,23 @@ static void note_kept(struct draft *d, const struct object *old, str s, int64_t 
     vec_push(&d->spots, (struct spot){(uint32_t)at, (uint32_t)s.n, false});
 }
 
-static void keep_metadata(struct draft *d, const struct object *old, uint64_t rv)
+static void keep_metadata(struct draft *d, const struct object *old, const struct tree *managed, uint64_t rv)
 {
     const struct revision *r = revision_of(old);
 
     sb_str(&d->text, str_sub(old->json, r->meta_at, r->rv_at));
     sb_u64(&d->text, rv);
     int64_t shift = (int64_t)d->text.n - r->rv_at - r->rv_n;
-    sb_str(&d->text, str_sub(old->json, r->rv_at + r->rv_n, r->body_at));
+    sb_str(&d->text, str_sub(old->json, r->rv_at + r->rv_n, r->managed_at));
     d->r.rv_at = r->rv_at;
     d->r.rv_n = (uint32_t)(r->rv_n + shift);
-    d->r.managed_at = (uint32_t)(r->managed_at + shift);
-    d->r.managed_end = (uint32_t)(r->managed_end + shift);
+    d->r.managed_at = (uint32_t)d->text.n;
+    if (managed)
+        put_key(d, STR("managedFields")), put_value(d, managed);
+    else
+        sb_str(&d->text, str_sub(old->json, r->managed_at, r->managed_end));
+    d->r.managed_end = (uint32_t)d->text.n;
+    sb_str(&d->text, str_sub(old->json, r->managed_end, r->body_at)); /* no string that is noted stands there */
     d->r.o.created_ms = old->created_ms;
     d->r.o.deleted_ms = old->deleted_ms;
     d->r.o.n_labels = old->n_labels;
@@ -458,7 +463,8 @@ static void splice_fields(struct draft *d, const struct object *old, struct tree
     }
 }
 
-void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts, uint64_t rv)
+void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts,
+                  const struct tree *managed, uint64_t rv)
 {
     const struct revision *r = revision_of(old);
     const struct kind *kind = old->kind;
@@ -468,6 +474,7 @@ void draft_splice(struct draft *d, struct arena *a, const struct object *old, st
     assert(r->rv_n > 0);
     begin(d, kind, rv);
     d->r.valid_by = r->valid_by;
+    d->r.known_by = r->known_by;
     if (body)
         splice_body(d, old, parts);
     sb_str(&d->text, str_sub(old->json, 0, r->meta_at));
@@ -475,7 +482,7 @@ void draft_splice(struct draft *d, struct arena *a, const struct object *old, st
     if (meta)
         put_metadata(d, a, meta, rv);
     else
-        keep_metadata(d, old, rv);
+        keep_metadata(d, old, managed, rv);
     d->r.body_at = (uint32_t)d->text.n;
     sb_str(&d->text, body ? sb_view(&d->body) : str_sub(old->json, r->body_at, r->body_end));
     d->r.body_end = (uint32_t)d->text.n;

@@ -132,6 +132,7 @@ bool accept_wants_aggregated(const struct request *r); /* APIGroupDiscoveryList 
 
 /* ---- front_body.c ---- */
 
+bool body_is_json(const struct request *r);
 /* A map, JSON or YAML. `kind` is for messages; empty: options, which some bodies are. */
 bool body_parse(struct request *r, str kind, struct tree **ret, struct status *st);
 /* An object of the route's kind: apiVersion and kind are checked and filled in, the namespace set, the name compared. */

@@ -24,6 +24,7 @@ struct revision {
     uint32_t bytes;                   /* of the whole block */
     struct blocks *blocks;            /* where it is from */
     const struct schema *valid_by;    /* custom kinds: the schema that found it valid; NULL: nobody has asked */
+    const struct schema *known_by;    /* the schema that knows all of its fields, and their types; NULL: likewise */
     struct entry *entry;              /* whose current revision it is; NULL: not any more, or not yet */
 };
 
@@ -54,8 +55,10 @@ void draft_write(struct draft *d, struct arena *a, const struct kind *kind, stru
 /* The draft that was written last once more: of its object nothing but metadata has changed since. */
 void draft_write_metadata(struct draft *d, struct arena *a, struct tree *obj);
 /* Likewise, of the object that is `old` but for these members: a null takes one away. The text of the others is taken from old,
- * which must have a resource version. metadata.generation stays as it is, or as it is in parts. */
-void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts, uint64_t rv);
+ * which must have a resource version. metadata.generation stays as it is, or as it is in parts. managed: takes the place of
+ * metadata.managedFields, where parts has no metadata; NULL: they stay. */
+void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts,
+                  const struct tree *managed, uint64_t rv);
 bool draft_equals(const struct draft *d, const struct object *o); /* but for the resource version */
 const struct object *draft_keep(const struct draft *d);           /* a revision with one reference */
 void draft_fini(struct draft *d);

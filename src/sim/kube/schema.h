@@ -41,6 +41,7 @@ struct schema_rule {
     str rule, message, message_expr, reason, field_path;
     const struct cel_program *program, *message_program;
     bool uses_old; /* a transition rule: only when there is an old value */
+    bool keeps;    /* "self == oldSelf": holds of what is the same */
     bool optional_old;
 };
 
@@ -75,7 +76,7 @@ struct schema {
     const struct schema_rule *rules; /* x-kubernetes-validations */
     uint32_t n_rules;
     bool rules_within;       /* here or further down */
-    bool transitions_within; /* … rules that ask for the old value */
+    bool transitions_within; /* … rules that may not hold even if they did before and nothing has changed */
 };
 
 /* A structural schema, as in spec.versions[].schema.openAPIV3Schema; `path` is where it stands, for messages. What is wrong with it

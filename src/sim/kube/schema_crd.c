@@ -283,6 +283,7 @@ static struct schema_rule parse_rule(struct parser *p, const struct tree *t)
         return r;
     }
     r.uses_old = cel_uses(r.program, "oldSelf");
+    r.keeps = !r.optional_old && str_is(str_trim(r.rule), "self == oldSelf");
     if (!r.message_expr.n)
         return r;
     r.message_program = cel_compile(p->a, r.message_expr, rule_names, ARRAY_LEN(rule_names), &e);
@@ -322,7 +323,7 @@ static void note_rules(struct schema *s)
 {
     s->rules_within = s->n_rules > 0;
     for (uint32_t i = 0; i < s->n_rules; i++)
-        s->transitions_within |= s->rules[i].uses_old || s->rules[i].optional_old;
+        s->transitions_within |= (s->rules[i].uses_old && !s->rules[i].keeps) || s->rules[i].optional_old;
     add_rules_of(s, s->values);
     add_rules_of(s, s->items);
     for (uint32_t i = 0; i < s->n_fields; i++)

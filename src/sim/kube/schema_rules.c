@@ -269,7 +269,7 @@ static void ask_rules(struct asker *k, const struct schema *s, const struct tree
 
         if (r->uses_old && !has_old && !r->optional_old)
             continue;
-        if (same && !r->uses_old && !r->optional_old)
+        if (same && (r->keeps || (!r->uses_old && !r->optional_old)))
             continue; /* it holds, as it did */
         if (has_old)
             vars[1] = was;
