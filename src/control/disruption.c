@@ -14,7 +14,6 @@
 #define UNSYNCED_MS 1000
 #define UNSYNCED_WAITING_MS 100 /* a replacement is being launched, and the next removal is next in line */
 #define SECOND_LOOK_MS 15000
-#define SETTLED_MS (5 * 60 * 1000ll)
 #define OVERDUE_MS (15 * 60 * 1000ll)
 #define START_WIDTH 10
 
@@ -115,6 +114,7 @@ struct sight {
     struct candidates *known;
     const uint64_t *told;    /* NULL: to be asked for */
     const uint64_t *waiting; /* nodes that the run has decided about: bit set over snapshot.nodes; NULL: none */
+    bool searched;           /* some method had candidates that it did not know about already */
 };
 
 static const uint64_t *with_waiting(struct arena *a, const struct sight *x, const uint64_t *busy)
@@ -148,6 +148,7 @@ static const struct pass *look(struct disruptor *d, struct reconcile *r, struct 
         o.unchanged = false;
         p = disrupt_pass(r->arena, s, &o);
     }
+    x->searched |= p->n_candidates && !o.unchanged;
     pass_report(d, r, s, m, p);
     if (p->n_remarks)
         x->told = NULL;
@@ -398,6 +399,8 @@ static struct result look_with_all(struct disruptor *d, struct reconcile *r, str
         pass_took(d, (enum disrupt_method)m, began_us);
         return res;
     }
+    if (from == 0 && !x->searched)
+        rest_begin(d, r->arena, s, x->known);
     return result_after_ms(POLL_MS);
 }
 
@@ -424,6 +427,10 @@ static struct result run(struct reconcile *r)
     d->looped_ms = world_now_ms(d->c->world);
     if (!store_synced(d->c->store))
         return result_after_ms(d->waiting.n ? UNSYNCED_WAITING_MS : UNSYNCED_MS);
+    if (rest_holds(d)) {
+        rest_run(d);
+        return result_after_ms(POLL_MS);
+    }
     const struct snapshot *s = snapshot_now(d);
     budgets_report(r, s);
     if (!marks_clean_up(d, r->arena, s, &e))
@@ -474,5 +481,6 @@ void disruptor_free(struct disruptor *d)
     vec_fini(&d->under_way);
     vec_fini(&d->waiting);
     htab_fini(&d->taken);
+    rest_end(d);
     free(d);
 }

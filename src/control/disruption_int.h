@@ -9,6 +9,8 @@
 #include "control/write.h"
 #include "disrupt/pass.h"
 
+#define SETTLED_MS (5 * 60 * 1000ll) /* after which consolidation looks again, whatever has happened */
+
 struct removal;
 
 struct leaver {          /* a node that goes */
@@ -47,6 +49,26 @@ struct removal {
     bool reserved; /* a claim of its static pool that is not made yet */
 };
 
+/* An event as it is published. */
+struct saying {
+    const struct api_kind *kind;
+    str name, uid; /* of the object */
+    const char *reason;
+    str message;
+    str more_key;      /* what makes it another one, besides object and reason; empty: nothing */
+    int64_t dedupe_ms; /* 0: as most */
+    int64_t due_us;    /* before that it would be dropped; of the monotonic clock */
+};
+
+/* What is remembered of a run after which nothing has happened. */
+struct rest {
+    uint64_t changes;    /* store_changes() that the last run without a search saw */
+    struct arena *arena; /* NULL: the next run looks around */
+    VEC(struct saying) sayings;
+    uint64_t catalog_version;
+    int64_t until_ms;
+};
+
 struct disruptor {
     struct control *c;
     struct queue *loop, *queue;
@@ -65,6 +87,7 @@ struct disruptor {
     uint64_t settled[N_METHODS];   /* the number at which the method found nothing; 0: it did not */
     uint32_t n_settled[N_METHODS]; /* candidates that it had then */
     int64_t ran_ms[N_METHODS], looped_ms;
+    struct rest rest;
 };
 
 /* ---- disruption_removal.c: commands, written down ---- */
@@ -115,5 +138,16 @@ void budgets_report(struct reconcile *r, const struct snapshot *s);
 void protections_report(struct disruptor *d, struct arena *a, const struct snapshot *s);
 void pass_forget_pool(struct disruptor *d, str pool);
 /* Events DisruptionTerminating and the like: on one object. */
-void disruption_say(struct control *c, const struct api_kind *kind, str name, str uid, const char *reason, str message,
-                    str more_key, int64_t dedupe_ms);
+void disruption_say(struct control *c, const struct saying *x);
+/* A remark as events; how many of the two there are. They point into the snapshot and the remark. */
+uint32_t remark_sayings(struct arena *a, const struct snapshot *s, enum disrupt_method m, const struct remark *r,
+                        struct saying ret[2]);
+
+/* ---- disruption_rest.c ---- */
+
+/* The run would find what the last one has found. */
+bool rest_holds(const struct disruptor *d);
+/* All methods have looked, and none had to search. */
+void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s, struct candidates *known);
+void rest_run(struct disruptor *d); /* in place of all methods */
+void rest_end(struct disruptor *d);

@@ -202,14 +202,21 @@ static enum progress look_at(struct disruptor *d, struct arena *a, struct remova
         return FAILED;
     }
     str reason = str_c(disrupt_reason_name(x->method)), uid = arena_strdup(a, k->uid);
-    disruption_say(d->c, &api_nodeclaims, p->name, uid, "DisruptionLaunching",
-                   arena_printf(a, "Launching NodeClaim: " STR_FMT, STR_ARG(reason)), reason, 0);
+    disruption_say(d->c, &(struct saying){.kind = &api_nodeclaims,
+                                          .name = p->name,
+                                          .uid = uid,
+                                          .reason = "DisruptionLaunching",
+                                          .message = arena_printf(a, "Launching NodeClaim: " STR_FMT, STR_ARG(reason)),
+                                          .more_key = reason});
     if (claim && claim->initialized == COND_TRUE) {
         p->initialized = true;
         return DONE;
     }
-    disruption_say(d->c, &api_nodeclaims, p->name, uid, "DisruptionWaitingReadiness",
-                   STR("Waiting on readiness to continue disruption"), (str){0}, 0);
+    disruption_say(d->c, &(struct saying){.kind = &api_nodeclaims,
+                                          .name = p->name,
+                                          .uid = uid,
+                                          .reason = "DisruptionWaitingReadiness",
+                                          .message = STR("Waiting on readiness to continue disruption")});
     return WAITS;
 }
 
@@ -243,6 +250,18 @@ static bool try_delete(void *ctx, struct err *e)
     return write_delete(t->d->c, t->r->arena, OBJ_NODECLAIM, t->l->claim, e);
 }
 
+static void say_terminating(struct control *c, struct arena *a, const struct api_kind *kind, str name, str uid,
+                            str reason)
+{
+    disruption_say(c,
+                   &(struct saying){.kind = kind,
+                                    .name = name,
+                                    .uid = uid,
+                                    .reason = "DisruptionTerminating",
+                                    .message = arena_printf(a, "Disrupting %s: " STR_FMT, kind->kind, STR_ARG(reason)),
+                                    .more_key = reason});
+}
+
 static void delete_one(void *ctx, uint32_t i)
 {
     struct deletion t = *(const struct deletion *)ctx;
@@ -257,10 +276,8 @@ static void delete_one(void *ctx, uint32_t i)
     t.l->gone = ok || e.kind == ERR_NOT_FOUND;
     if (!ok)
         return;
-    disruption_say(c, &api_nodes, t.l->node, t.l->node_uid, "DisruptionTerminating",
-                   arena_printf(t.r->arena, "Disrupting Node: " STR_FMT, STR_ARG(reason)), reason, 0);
-    disruption_say(c, &api_nodeclaims, t.l->claim, t.l->claim_uid, "DisruptionTerminating",
-                   arena_printf(t.r->arena, "Disrupting NodeClaim: " STR_FMT, STR_ARG(reason)), reason, 0);
+    say_terminating(c, t.r->arena, &api_nodes, t.l->node, t.l->node_uid, reason);
+    say_terminating(c, t.r->arena, &api_nodeclaims, t.l->claim, t.l->claim_uid, reason);
     metric_inc(c->metrics->nodeclaims_disrupted_total, 1,
                METRIC_VALS(str_c(method_label(t.x->method)), t.l->pool, t.l->capacity_type));
 }

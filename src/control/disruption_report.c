@@ -10,32 +10,32 @@
 
 /* ---- events ---- */
 
-void disruption_say(struct control *c, const struct api_kind *kind, str name, str uid, const char *reason, str message,
-                    str more_key, int64_t dedupe_ms)
+void disruption_say(struct control *c, const struct saying *x)
 {
-    str key[2] = {uid, more_key};
+    str key[2] = {x->uid, x->more_key};
 
     recorder_publish(c->recorder, &(struct event){
-                                      .object = {.kind = kind, .name = name, .uid = uid},
-                                      .reason = reason,
-                                      .message = message,
+                                      .object = {.kind = x->kind, .name = x->name, .uid = x->uid},
+                                      .reason = x->reason,
+                                      .message = x->message,
                                       .dedupe = key,
-                                      .n_dedupe = more_key.n ? 2 : 1,
-                                      .dedupe_ms = dedupe_ms,
+                                      .n_dedupe = x->more_key.n ? 2 : 1,
+                                      .dedupe_ms = x->dedupe_ms,
                                   });
 }
 
-static void say_of_node(struct control *c, const struct state_node *n, const char *reason, str message, str more_key,
-                        int64_t dedupe_ms)
+static struct saying about(const struct saying *x, const struct api_kind *kind, str name, str uid)
 {
-    if (n->node)
-        disruption_say(c, &api_nodes, n->node->name, n->node->uid, reason, message, more_key, dedupe_ms);
-    if (n->claim)
-        disruption_say(c, &api_nodeclaims, n->claim->name, n->claim->uid, reason, message, more_key, dedupe_ms);
+    struct saying v = *x;
+
+    v.kind = kind;
+    v.name = name;
+    v.uid = uid;
+    return v;
 }
 
-static void say(struct disruptor *d, struct arena *a, const struct snapshot *s, enum disrupt_method m,
-                const struct remark *r)
+uint32_t remark_sayings(struct arena *a, const struct snapshot *s, enum disrupt_method m, const struct remark *r,
+                        struct saying ret[2])
 {
     static const char *const reasons[] = {
         [REMARK_BLOCKED] = "DisruptionBlocked",
@@ -43,21 +43,38 @@ static void say(struct disruptor *d, struct arena *a, const struct snapshot *s, 
         [REMARK_CANDIDATE] = "ConsolidationCandidate",
         [REMARK_APPROVED] = "ConsolidationApproved",
     };
-    bool of_node = r->node != UINT32_MAX, candidate = r->kind == REMARK_CANDIDATE;
-    str message = r->text;
+    struct saying x = {.reason = reasons[r->kind], .message = r->text};
+    uint32_t n = 0;
 
-    if (candidate)
-        message =
+    if (r->kind == REMARK_CANDIDATE)
+        x.message =
             arena_printf(a, "Consolidation candidate: " STR_FMT " (savings: $%.2f)", STR_ARG(r->text), r->savings);
-    if (of_node)
-        say_of_node(d->c, &s->nodes[r->node], reasons[r->kind], message, candidate ? r->text : (str){0},
-                    r->kind == REMARK_UNCONSOLIDATABLE ? UNCONSOLIDATABLE_MS : 0);
-    else if (r->kind == REMARK_BLOCKED)
-        disruption_say(d->c, &api_nodepools, s->pools[r->pool].name, s->pools[r->pool].uid, reasons[r->kind], message,
-                       str_c(disrupt_reason_name(m)), BUDGET_MS);
-    else
-        disruption_say(d->c, &api_nodepools, s->pools[r->pool].name, s->pools[r->pool].uid, reasons[r->kind], message,
-                       (str){0}, 0);
+    if (r->node == UINT32_MAX) {
+        const struct nodepool *p = &s->pools[r->pool];
+
+        x.more_key = r->kind == REMARK_BLOCKED ? str_c(disrupt_reason_name(m)) : (str){0};
+        x.dedupe_ms = r->kind == REMARK_BLOCKED ? BUDGET_MS : 0;
+        ret[n++] = about(&x, &api_nodepools, p->name, p->uid);
+        return n;
+    }
+    const struct state_node *node = &s->nodes[r->node];
+    x.more_key = r->kind == REMARK_CANDIDATE ? r->text : (str){0};
+    x.dedupe_ms = r->kind == REMARK_UNCONSOLIDATABLE ? UNCONSOLIDATABLE_MS : 0;
+    if (node->node)
+        ret[n++] = about(&x, &api_nodes, node->node->name, node->node->uid);
+    if (node->claim)
+        ret[n++] = about(&x, &api_nodeclaims, node->claim->name, node->claim->uid);
+    return n;
+}
+
+static void say(struct disruptor *d, struct arena *a, const struct snapshot *s, enum disrupt_method m,
+                const struct remark *r)
+{
+    struct saying v[2];
+    uint32_t n = remark_sayings(a, s, m, r, v);
+
+    for (uint32_t i = 0; i < n; i++)
+        disruption_say(d->c, &v[i]);
 }
 
 /* ---- pods that do not want to be disrupted (lifecycle 1.2) ---- */
@@ -120,8 +137,12 @@ void removal_rejected(struct disruptor *d, struct arena *a, const struct removal
     for (uint32_t i = 0; i < x->n_leavers; i++) {
         const struct leaver *l = &x->leavers[i];
 
-        disruption_say(d->c, &api_nodes, l->node, l->node_uid, "ConsolidationRejected", message, key, 0);
-        disruption_say(d->c, &api_nodeclaims, l->claim, l->claim_uid, "ConsolidationRejected", message, key, 0);
+        const struct saying said = {.reason = "ConsolidationRejected", .message = message, .more_key = key};
+        struct saying v[] = {about(&said, &api_nodes, l->node, l->node_uid),
+                             about(&said, &api_nodeclaims, l->claim, l->claim_uid)};
+
+        disruption_say(d->c, &v[0]);
+        disruption_say(d->c, &v[1]);
     }
 }
 

@@ -258,14 +258,19 @@ static void print_key(struct sb *key, const char *reason, const str *dedupe, uin
     }
 }
 
-bool recorder_knows(struct recorder *r, const char *reason, const str *dedupe, uint32_t n_dedupe)
+int64_t recorder_knows_until(struct recorder *r, const char *reason, const str *dedupe, uint32_t n_dedupe)
 {
     struct sb key = {0};
 
     print_key(&key, reason, dedupe, n_dedupe);
     const struct published *p = lru_get(&r->published, sb_view(&key));
     sb_fini(&key);
-    return p && p->until_us > world_mono_us(r->w);
+    return p ? p->until_us : INT64_MIN;
+}
+
+bool recorder_knows(struct recorder *r, const char *reason, const str *dedupe, uint32_t n_dedupe)
+{
+    return recorder_knows_until(r, reason, dedupe, n_dedupe) > world_mono_us(r->w);
 }
 
 /* Whether this is the first in a while with its key. */

@@ -35,6 +35,8 @@ AUTO_DEFINE(recorder)
 void recorder_publish(struct recorder *r, const struct event *ev); /* copies */
 /* Whether an event of this reason and key would be dropped now, because it was published a while ago. */
 bool recorder_knows(struct recorder *r, const char *reason, const str *dedupe, uint32_t n_dedupe);
+/* Until when it would be, of the monotonic clock; a time that has passed: it would not. */
+int64_t recorder_knows_until(struct recorder *r, const char *reason, const str *dedupe, uint32_t n_dedupe);
 /* While it is muted, what is published is forgotten: a replica that does not lead sees all that happens, and says nothing. */
 void recorder_mute(struct recorder *r, bool muted);
 uint32_t recorder_waiting(const struct recorder *r); /* not sent yet; for shutdown and tests */

@@ -38,10 +38,13 @@ struct candidates {
     struct u64map pool_of_sym, type_of_sym;
     struct candidate *all; /* [snapshot.n_nodes] */
     uint64_t *movable;     /* bit set over snapshot.pods: on a node, and would move if it went (lifecycle 1.3) */
+    bool many;             /* nodes: types are found by map */
     bool borrowed;         /* but for `all` everything is somebody else's, and read only */
 };
 
 void candidates_init(struct candidates *c, struct arena *a, const struct snapshot *s);
+/* Of these nodes alone, a bit set: no pod of another one is movable, and nobody asks about them. */
+void candidates_init_of(struct candidates *c, struct arena *a, const struct snapshot *s, const uint64_t *nodes);
 /* The same as `from`, which outlives it, for a run that may change what is said of single nodes. */
 void candidates_borrow(struct candidates *c, struct arena *a, const struct candidates *from);
 void candidates_fini(struct candidates *c);

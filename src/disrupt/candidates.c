@@ -100,7 +100,7 @@ static uint32_t type_named(const struct candidates *c, sym name)
 {
     const struct catalog *all = c->s->catalog;
 
-    if (c->s->n_nodes > FEW_NODES)
+    if (c->many)
         return u64map_get(&c->type_of_sym, name.v);
     for (uint32_t i = 0; i < all->n; i++)
         if (sym_eq(all->types[i].name, name))
@@ -181,15 +181,31 @@ static void sum_up(const struct candidates *c, struct candidate *x)
         x->disruption_cost *= nodeclaim_lifetime_left(claim, c->s->now_ms);
 }
 
-void candidates_init(struct candidates *c, struct arena *a, const struct snapshot *s)
+static void begin(struct candidates *c, struct arena *a, const struct snapshot *s, uint32_t n_nodes)
 {
-    *c = (struct candidates){.s = s, .a = a, .pdbs = pdb_index_new(s)};
+    *c = (struct candidates){.s = s, .a = a, .pdbs = pdb_index_new(s), .many = n_nodes > FEW_NODES};
     for (uint32_t i = 0; i < s->n_pools; i++)
         u64map_put(&c->pool_of_sym, s->pools[i].name_sym.v, i);
-    for (uint32_t i = s->n_nodes > FEW_NODES ? s->catalog->n : 0; i-- > 0;) /* the first of a name stays */
+    for (uint32_t i = c->many ? s->catalog->n : 0; i-- > 0;) /* the first of a name stays */
         u64map_put(&c->type_of_sym, s->catalog->types[i].name.v, i);
     c->all = arena_new_array(a, struct candidate, s->n_nodes);
     c->movable = arena_new_array(a, uint64_t, BITS_WORDS(s->n_pods));
+}
+
+void candidates_init_of(struct candidates *c, struct arena *a, const struct snapshot *s, const uint64_t *nodes)
+{
+    uint32_t words = BITS_WORDS(s->n_nodes);
+
+    begin(c, a, s, bits_count(nodes, words));
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        c->all[i] = (struct candidate){.node = i, .pool = NO_INDEX, .type = NO_INDEX, .obstacle = BLOCK_UNMANAGED};
+    for (BITS_EACH(i, nodes, words))
+        candidate_refresh(c, i);
+}
+
+void candidates_init(struct candidates *c, struct arena *a, const struct snapshot *s)
+{
+    begin(c, a, s, s->n_nodes);
     for (uint32_t i = 0; i < s->n_nodes; i++)
         describe(c, i);
     add_pods(c);

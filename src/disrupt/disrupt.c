@@ -8,18 +8,32 @@ static bool is_busy(const struct run *r, uint32_t node)
     return r->busy && bit_test(r->busy, node);
 }
 
+/* Pods of nodes that are busy need places as well. */
+static void look_at_some(struct run *r)
+{
+    uint32_t words = BITS_WORDS(r->s->n_nodes);
+    uint64_t *nodes = arena_dup_array(r->a, uint64_t, r->only, words);
+
+    if (r->busy)
+        bits_or(nodes, r->busy, words);
+    candidates_init_of(&r->c, r->a, r->s, nodes);
+}
+
 void run_begin(struct run *r)
 {
     const struct snapshot *s = r->s;
 
-    if (r->known)
+    if (r->only)
+        look_at_some(r);
+    else if (r->known)
         candidates_borrow(&r->c, r->a, r->known);
     else
         candidates_init(&r->c, r->a, s);
     for (uint32_t i = 0; i < s->n_nodes; i++)
         if (is_busy(r, i))
             r->c.all[i].obstacle = BLOCK_DELETING; /* as good as */
-    balance_init(&r->balance, &r->c);
+    if (!r->only)
+        balance_init(&r->balance, &r->c);
     r->command_of = arena_new_array(r->a, uint32_t, s->n_nodes);
     memset(r->command_of, 0xff, s->n_nodes * sizeof(*r->command_of));
     r->taken = arena_new_array(r->a, int64_t, s->n_pools);

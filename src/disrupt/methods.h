@@ -20,6 +20,7 @@ struct run {
     const uint64_t *busy;           /* bit set over nodes that a command under way has; NULL: none */
     const uint64_t *waiting;        /* of these: a command has them that has not begun; NULL: none */
     const struct candidates *known; /* what is known of the nodes already; NULL: nothing */
+    const uint64_t *only;           /* bit set over nodes: the run is about these, and those that are busy; NULL: all */
     struct candidates c;
     struct balance balance;
     struct whatif *w;
@@ -50,7 +51,8 @@ struct decision {
 
 /* --- disrupt.c --------------------------------------------------------------------------------------------------------- */
 
-/* Finds out what is known of every node, but compiles nothing. `a`, `s`, `o`, `busy` and `known` are set. */
+/* Finds out what is known of every node, but compiles nothing. `a`, `s`, `o`, `busy`, `known` and `only` are set. Where it
+ * is about some nodes only, sums over pools (`balance`) are not known. */
 void run_begin(struct run *r);
 void run_compile(struct run *r); /* before the first question */
 /* Instead, where most candidates are expected to stay: finds out for which that can be proved without a question. */

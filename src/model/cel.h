@@ -69,9 +69,6 @@ struct cel_program;
 /* `names` are the variables that the expression may use. Errors name the place: "1:14: undeclared reference to 'foo'". */
 const struct cel_program *cel_compile(struct arena *a, str source, const char *const *names, uint32_t n_names,
                                       struct err *e);
-/* The same language with two more functions, min(a, b) and max(a, b): of two integers an integer, of integers and doubles a double. */
-const struct cel_program *cel_compile_min_max(struct arena *a, str source, const char *const *names, uint32_t n_names,
-                                              struct err *e);
 bool cel_uses(const struct cel_program *p, const char *name);
 
 /* e->code when an operation does not take values of these kinds: a compiler that knew the kinds would have refused it. */

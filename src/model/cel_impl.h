@@ -172,10 +172,8 @@ struct cel_fn {
 
 extern const struct cel_fn cel_fns_std[], cel_fns_strings[], cel_fns_lists[], cel_fns_time[], cel_fns_more[];
 
-extern const struct cel_fn cel_fns_min_max[]; /* not in Kubernetes: only for those who ask for them */
-
-/* The function, or NULL. *ret_known: there is one by this name that takes other arguments. more: another table, or NULL. */
-const struct cel_fn *cel_fn_find(const struct cel_fn *more, str name, bool member, uint32_t n_args, bool *ret_known);
+/* The function, or NULL. *ret_known: there is one by this name that takes other arguments. */
+const struct cel_fn *cel_fn_find(str name, bool member, uint32_t n_args, bool *ret_known);
 
 /* indexOf and lastIndexOf are for texts and for lists. */
 bool cel_text_index_of(struct cel_run *r, const struct cel_value *args, uint32_t n, struct cel_value *ret);

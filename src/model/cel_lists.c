@@ -1,6 +1,4 @@
 /* Lists: sorting and searching as Kubernetes' list library has it, sets, and smallest and largest of anything that has an order. */
-#include <math.h>
-
 #include "model/cel_impl.h"
 
 static bool less(struct cel_run *r, const struct cel_value *a, const struct cel_value *b, bool *ret)
@@ -245,38 +243,5 @@ const struct cel_fn cel_fns_lists[] = {
     {"sets.contains", 2, 2, false, fn_sets_contains},
     {"sets.intersects", 2, 2, false, fn_sets_intersects},
     {"sets.equivalent", 2, 2, false, fn_sets_equivalent},
-    {0},
-};
-
-/* ---- min and max ---- */
-
-static bool min_max(struct cel_run *r, const struct cel_value *args, bool smallest, struct cel_value *ret)
-{
-    const struct cel_value *x = &args[0], *y = &args[1];
-
-    if ((x->kind != CEL_INT && x->kind != CEL_DOUBLE) || (y->kind != CEL_INT && y->kind != CEL_DOUBLE))
-        return cel_no_overload(r);
-    if (x->kind == CEL_INT && y->kind == CEL_INT) {
-        *ret = cel_int(smallest ? MIN(x->i, y->i) : MAX(x->i, y->i));
-        return true;
-    }
-    double a = x->kind == CEL_INT ? (double)x->i : x->d, b = y->kind == CEL_INT ? (double)y->i : y->d;
-    *ret = cel_double(isnan(a) || isnan(b) ? (double)NAN : smallest ? fmin(a, b) : fmax(a, b));
-    return true;
-}
-
-static bool fn_lower(struct cel_run *r, const struct cel_value *args, uint32_t n UNUSED, struct cel_value *ret)
-{
-    return min_max(r, args, /* smallest= */ true, ret);
-}
-
-static bool fn_higher(struct cel_run *r, const struct cel_value *args, uint32_t n UNUSED, struct cel_value *ret)
-{
-    return min_max(r, args, /* smallest= */ false, ret);
-}
-
-const struct cel_fn cel_fns_min_max[] = {
-    {"min", 2, 2, false, fn_lower},
-    {"max", 2, 2, false, fn_higher},
     {0},
 };

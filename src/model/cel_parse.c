@@ -16,7 +16,6 @@ struct parser {
     struct cel_program *prog;
     VEC(struct local) locals; /* innermost last */
     uint32_t depth;
-    const struct cel_fn *more; /* functions beyond those of the language; NULL: none */
     struct err *e;
 };
 
@@ -214,7 +213,7 @@ static struct cel_node *parse_call(struct parser *p, struct cel_node *target, st
             all[i + 1] = args[i];
         n++;
     }
-    const struct cel_fn *fn = cel_fn_find(p->more, name, target != NULL, n, &known);
+    const struct cel_fn *fn = cel_fn_find(name, target != NULL, n, &known);
     if (!fn)
         return fail(p, at, known ? "found no matching overload for '" : "undeclared reference to '", name);
     struct cel_node *call = node_new(p, NODE_CALL, all, n);
@@ -589,11 +588,11 @@ static struct cel_node *parse_expr(struct parser *p)
     return n;
 }
 
-static const struct cel_program *compile(struct arena *a, str source, const char *const *names, uint32_t n_names,
-                                         const struct cel_fn *more, struct err *e)
+const struct cel_program *cel_compile(struct arena *a, str source, const char *const *names, uint32_t n_names,
+                                      struct err *e)
 {
     struct cel_program *prog = arena_new_one(a, struct cel_program);
-    struct parser p = {.a = a, .lex = {.a = a, .s = source, .e = e}, .prog = prog, .more = more, .e = e};
+    struct parser p = {.a = a, .lex = {.a = a, .s = source, .e = e}, .prog = prog, .e = e};
 
     if (source.n > CEL_MAX_SOURCE) {
         (void)err_set(e, ERR_INVALID, "the expression is longer than %u bytes", CEL_MAX_SOURCE);
@@ -607,18 +606,6 @@ static const struct cel_program *compile(struct arena *a, str source, const char
     vec_fini(&p.locals);
     prog->root = root;
     return root ? prog : NULL;
-}
-
-const struct cel_program *cel_compile(struct arena *a, str source, const char *const *names, uint32_t n_names,
-                                      struct err *e)
-{
-    return compile(a, source, names, n_names, NULL, e);
-}
-
-const struct cel_program *cel_compile_min_max(struct arena *a, str source, const char *const *names, uint32_t n_names,
-                                              struct err *e)
-{
-    return compile(a, source, names, n_names, cel_fns_min_max, e);
 }
 
 bool cel_uses(const struct cel_program *p, const char *name)

@@ -5,14 +5,14 @@
 #include "model/cel_impl.h"
 #include "model/duration.h"
 
-const struct cel_fn *cel_fn_find(const struct cel_fn *more, str name, bool member, uint32_t n_args, bool *ret_known)
+const struct cel_fn *cel_fn_find(str name, bool member, uint32_t n_args, bool *ret_known)
 {
-    const struct cel_fn *const tables[] = {cel_fns_std,  cel_fns_strings, cel_fns_lists,
-                                           cel_fns_time, cel_fns_more,    more};
+    static const struct cel_fn *const tables[] = {cel_fns_std, cel_fns_strings, cel_fns_lists, cel_fns_time,
+                                                  cel_fns_more};
 
     *ret_known = false;
     for (size_t t = 0; t < ARRAY_LEN(tables); t++)
-        for (const struct cel_fn *f = tables[t]; f && f->name; f++) {
+        for (const struct cel_fn *f = tables[t]; f->name; f++) {
             if (f->member != member || !str_is(name, f->name))
                 continue;
             if (n_args >= f->min_args && n_args <= f->max_args)

@@ -149,6 +149,7 @@ void store_subscribe(struct store *s, store_event_fn fn, void *ctx);
 
 /* A pending pod is on its way to the machine: for nomination_ms from now. Unknown machines are left alone. */
 void store_nominate(struct store *s, str provider_id, int64_t now_ms);
+bool store_has_nominations(const struct store *s); /* there may be one: they end when a snapshot is made */
 bool store_is_nominated(const struct store *s, str provider_id, int64_t now_ms);
 /* How many pods of capacity buffers a round has put on machines that there are: in place of all that was said before.
  * The snapshot tells (state_node.n_buffer_pods). */

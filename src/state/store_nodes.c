@@ -339,6 +339,11 @@ void store_nominate(struct store *s, str provider_id, int64_t now_ms)
     s->nodes.v[ix].nominated = true;
 }
 
+bool store_has_nominations(const struct store *s)
+{
+    return s->nominated.n != 0;
+}
+
 bool store_is_nominated(const struct store *s, str provider_id, int64_t now_ms)
 {
     uint32_t ix = host_find(s, find_sym(s, provider_id));

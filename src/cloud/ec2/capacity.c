@@ -365,3 +365,41 @@ bool type_capacity(struct build *b, const struct ec2_type_info *info, bool windo
     overhead_of(b, info, computed, disk.v, it, d);
     return true;
 }
+
+/* ---- expressions, all of them ---- */
+
+static bool reservations_work(struct arena *a, const struct ec2_kvs *m, const struct ec2_expr_vars *v,
+                              const char *field, struct err *e)
+{
+    str dropped;
+
+    (void)ec2_kvs_resolve(a, m, v, /* gate= */ true, &dropped);
+    return dropped.n == 0 || err_set(e, ERR_INVALID, "%s." STR_FMT, field, STR_ARG(dropped));
+}
+
+bool ec2_expressions_work(struct arena *a, const struct ec2_types_input *in, struct err *e)
+{
+    struct ec2_types_input input = *in;
+    struct build b = {.a = a, .in = &input, .family = ec2_family_traits(in->class->family)};
+    const struct ec2_kubelet *k = &in->class->kubelet;
+
+    input.expressions = true;
+    count_interfaces(&b);
+    for (uint32_t i = 0; i < in->universe->n; i++) {
+        const struct ec2_type_info *info = &in->universe->types[i];
+        struct arena_mark m = arena_mark(a);
+        struct ec2_expr_vars v;
+        int64_t pods;
+        bool ok = pods_of(&b, info, &pods, e);
+
+        if (ok) {
+            v = variables(info, pods);
+            ok = reservations_work(a, &k->kube_reserved, &v, "kubeReserved", e) &&
+                 reservations_work(a, &k->system_reserved, &v, "systemReserved", e);
+        }
+        arena_rewind(a, m);
+        if (!ok)
+            return err_wrap(e, "spec.kubelet on " STR_FMT, STR_ARG(info->name));
+    }
+    return true;
+}

@@ -7,7 +7,8 @@
 #include "base/sort.h"
 #include "cloud/ec2/class_int.h"
 
-#define MAX_ENTRIES 1000 /* of one map or list of the kubelet's */
+#define MAX_ENTRIES 1000  /* of one map or list of the kubelet's */
+#define MAX_PROBLEMS 8192 /* bytes: they must fit a condition */
 
 static const char *const managed[] = {
     "clusterDNS",
@@ -328,6 +329,12 @@ str ec2_kubelet_problems(struct arena *a, const struct ec2_class *k)
         return (str){0};
     ec2_kubelet_check_fields(&b, a, raw);
     check_meaning(&b, a, raw);
+    if (b.n > MAX_PROBLEMS) {
+        b.n = MAX_PROBLEMS;
+        while (b.n && ((unsigned char)b.p[b.n] & 0xc0) == 0x80) /* a character is not cut in two */
+            b.n--;
+        sb_c(&b, " and more");
+    }
     str text = sb_dup(&b, a);
     sb_fini(&b);
     return text;

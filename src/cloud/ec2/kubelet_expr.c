@@ -22,7 +22,7 @@ static const struct cel_program *compile(struct arena *a, str source, struct err
         (void)err_set(e, ERR_INVALID, "the expression is empty");
         return NULL;
     }
-    return cel_compile_min_max(a, source, names, ARRAY_LEN(names), e);
+    return cel_compile(a, source, names, ARRAY_LEN(names), e);
 }
 
 static bool run(const struct cel_program *p, struct arena *a, const struct ec2_expr_vars *v, struct cel_value *ret,

@@ -73,6 +73,9 @@ bool ec2_types_resolve(struct arena *a, struct syms *t, const struct ec2_types_i
  * those that have get a new array in the arena, so whoever calls this for days resolves anew when it has grown. The answer is how many have changed. */
 uint32_t ec2_types_offerings(struct arena *a, const struct ec2_types_input *in, struct ec2_types *io);
 
+/* Every expression of the class' kubelet, for every type: none fails, none is negative (aws 2.5.4). Of the input only universe, class and reserved_enis count. */
+bool ec2_expressions_work(struct arena *a, const struct ec2_types_input *in, struct err *e);
+
 /* A type fits the class at all (aws 5.7). */
 bool ec2_type_compatible(const struct ec2_type_info *info, const struct ec2_class *k,
                          const struct ec2_placement_group *placement);

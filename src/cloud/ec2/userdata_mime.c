@@ -79,13 +79,18 @@ static bool canonical(struct arena *a, str name, str *ret)
 /* A line, and those below it that begin with a blank, joined by single spaces. */
 static str folded_line(struct arena *a, str *s)
 {
+    struct sb b = {0};
     str line = str_trim(next_line(s));
 
+    if (!s->n || (s->p[0] != ' ' && s->p[0] != '\t'))
+        return line;
+    sb_str(&b, line);
     while (s->n && (s->p[0] == ' ' || s->p[0] == '\t')) {
-        str more = str_trim(next_line(s));
-
-        line = arena_printf(a, STR_FMT " " STR_FMT, STR_ARG(line), STR_ARG(more));
+        sb_char(&b, ' ');
+        sb_str(&b, str_trim(next_line(s)));
     }
+    line = sb_dup(&b, a);
+    sb_fini(&b);
     return line;
 }
 
@@ -142,7 +147,7 @@ static str take_value(struct arena *a, str *s)
     size_t at = 0;
 
     if (!str_starts(*s, STR("\""))) {
-        while (at < s->n && !strchr("; \t", s->p[at]))
+        while (at < s->n && !memchr("; \t", s->p[at], 3))
             at++;
         str word = str_sub(*s, 0, at);
         *s = str_sub(*s, at, s->n);
@@ -214,31 +219,29 @@ static bool is_last_boundary(const struct boundary *b, str line)
     return rest.n == 0 || str_is(rest, b->crlf ? "\r\n" : "\n");
 }
 
-/* Whether what follows a boundary's text makes it one. */
-static bool ends_word(str rest)
+/* A boundary's text, and behind it the end of a word. */
+static bool starts_boundary(const struct boundary *b, str s)
 {
-    return rest.n == 0 || strchr(" \t\r\n", rest.p[0]) || str_starts(rest, STR("--"));
+    str rest = str_sub(s, b->dashed.n, s.n);
+
+    return str_starts(s, b->dashed) && (rest.n == 0 || memchr(" \t\r\n", rest.p[0], 4) || str_starts(rest, STR("--")));
 }
 
 /* Up to the line end before the next boundary; *s then stands at that line end, or at the boundary if the part is empty. */
-static bool take_body(struct arena *a, const struct boundary *b, str *s, str *ret, struct err *e)
+static bool take_body(const struct boundary *b, str *s, str *ret, struct err *e)
 {
-    str line_end = b->crlf ? STR("\r\n") : STR("\n");
-    str mark = arena_printf(a, STR_FMT STR_FMT, STR_ARG(line_end), STR_ARG(b->dashed));
+    str rest = *s;
 
     *ret = (str){s->p, 0};
-    if (str_starts(*s, b->dashed) && ends_word(str_sub(*s, b->dashed.n, s->n)))
+    if (starts_boundary(b, rest))
         return true;
-    for (size_t at = 0; at < s->n; at++) {
-        const char *p = memchr(s->p + at, mark.p[0], s->n - at);
+    while (rest.n) {
+        str line = next_line(&rest);
+        size_t end = b->crlf ? 2 : 1;
 
-        if (!p)
-            break;
-        at = (size_t)(p - s->p);
-        str here = str_sub(*s, at, s->n);
-        if (str_starts(here, mark) && ends_word(str_sub(here, mark.n, here.n))) {
-            ret->n = at;
-            *s = here;
+        if (str_ends(line, b->crlf ? STR("\r\n") : STR("\n")) && starts_boundary(b, rest)) {
+            ret->n = s->n - rest.n - end;
+            *s = str_sub(*s, ret->n, s->n);
             return true;
         }
     }
@@ -335,7 +338,7 @@ static bool read_part(struct arena *a, const struct boundary *b, str *s, struct 
         return false;
     if (*ret_end)
         return true;
-    if (!take_body(a, b, s, &ret->content, e))
+    if (!take_body(b, s, &ret->content, e))
         return false;
     decode_part(a, ret);
     return true;

@@ -313,17 +313,17 @@ static void add_mount_command(struct arena *a, struct tree *commands, const stru
     tree_set_bool(a, t, "essential", true);
 }
 
+/* ret: of the settings. */
 static bool merge(struct arena *a, const struct tree *user, const struct ec2_class *k, const struct ec2_boot *b,
-                  struct tree *settings, struct err *e)
+                  struct tree **ret, struct err *e)
 {
     const struct tree *own, *cluster, *commands;
-    struct tree read, *kube, *boot;
+    struct tree read, *settings, *kube, *boot;
 
     if (!sub_table(user, "settings", &own, e) || !sub_table(own, "kubernetes", &cluster, e) ||
         !sub_table(own, "bootstrap-commands", &commands, e))
         return false;
-    for (uint32_t i = 0; own && i < own->n; i++)
-        *tree_put(a, settings, own->keys[i]) = own->items[i];
+    settings = *ret = own ? tree_copy(a, own) : tree_new_map(a);
     if (!read_table(a, "settings.kubernetes", cluster, kubernetes, &read, e))
         return false;
     overwrite(a, &read, k, b);
@@ -346,15 +346,15 @@ static bool merge(struct arena *a, const struct tree *user, const struct ec2_cla
 
 bool userdata_toml(struct sb *out, struct arena *a, const struct ec2_class *k, const struct ec2_boot *b, struct err *e)
 {
-    struct tree *user = toml_read(a, k->user_data, e), *all = tree_new_map(a);
+    struct tree *user = toml_read(a, k->user_data, e), *all = tree_new_map(a), *settings;
 
     if (!user)
         return err_wrap(e, "spec.userData is not TOML");
     toml_sort(user, /* deep= */ true);
-    struct tree *settings = tree_sub(a, all, "settings");
-    if (!merge(a, user, k, b, settings, e))
+    if (!merge(a, user, k, b, &settings, e))
         return err_wrap(e, "spec.userData");
     toml_sort(settings, /* deep= */ false);
+    tree_set(a, all, "settings", *settings);
     toml_write(out, all);
     return true;
 }

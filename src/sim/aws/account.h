@@ -141,6 +141,7 @@ struct queue {
     struct message *first, **last;
     struct poll *polls; /* in the order in which they came */
     int64_t retention_ms, visibility_ms;
+    int64_t oldest_ms; /* no message was sent before */
     int64_t created_ms;
 };
 

@@ -221,7 +221,7 @@ void serve_describe_instance_types(struct call *c)
         .ids = "InstanceTypes",
         .unknown = "InvalidInstanceType",
         .what = "The instance type",
-        .most = 1000,
+        .most = 100,
         .filters =
             NAMES("bare-metal", "burstable-performance-supported", "current-generation", "hypervisor", "instance-type",
                   "memory-info.size-in-mib", "nitro-enclaves-support", "processor-info.supported-architecture",

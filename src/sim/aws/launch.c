@@ -276,7 +276,7 @@ bool launch_refused(struct sim_aws *s, struct arena *a, const struct launch *l, 
 /* ---- making it ---- */
 
 /* An address that nobody has. A subnet that is full (which launches that are not checked can make it) gives the same one again. */
-static void take_address(struct machine *m)
+static void take_address(struct machine *m, struct arena *a)
 {
     struct sim_aws *s = m->s;
     struct subnet *n = m->subnet;
@@ -290,11 +290,11 @@ static void take_address(struct machine *m)
         if (!htab_get(&s->ips, (str){text, (size_t)len}))
             break;
     }
-    m->m.private_ip = arena_printf(m->a, "%u.%u.%u.%u", ip >> 24, (ip >> 16) & 255, (ip >> 8) & 255, ip & 255);
+    m->m.private_ip = arena_printf(a, "%u.%u.%u.%u", ip >> 24, (ip >> 16) & 255, (ip >> 8) & 255, ip & 255);
     bool classic = str_is(s->region, "us-east-1");
     m->m.private_dns =
-        arena_printf(m->a, "ip-%u-%u-%u-%u." STR_FMT "%sinternal", ip >> 24, (ip >> 16) & 255, (ip >> 8) & 255,
-                     ip & 255, STR_ARG(classic ? STR("ec2") : s->region), classic ? "." : ".compute.");
+        arena_printf(a, "ip-%u-%u-%u-%u." STR_FMT "%sinternal", ip >> 24, (ip >> 16) & 255, (ip >> 8) & 255, ip & 255,
+                     STR_ARG(classic ? STR("ec2") : s->region), classic ? "." : ".compute.");
     m->by_ip.key = m->m.private_ip;
     m->has_ip = !htab_get(&s->ips, m->m.private_ip);
     if (m->has_ip)
@@ -314,7 +314,7 @@ static void doc_place(struct machine *m, const struct launch *l)
     tree_set_str(m->a, p, "Tenancy", tenancy.n ? arena_strdup(m->a, tenancy) : STR("default"));
     if (!group)
         return;
-    m->group = arena_strdup(m->a, tree_str(tree_get(group, "GroupId")));
+    m->group = tree_str(tree_get(group, "GroupId"));
     tree_set_str(m->a, p, "GroupId", m->group);
     if (!tree_to_i64(tree_get(given, "PartitionNumber"), &partition)) {
         int64_t n = 0;
@@ -473,13 +473,7 @@ static void doc_tags(struct machine *m, const struct launch *l)
 static void doc_identity(struct machine *m, const struct launch *l)
 {
     struct arena *a = m->a;
-    const struct tree *image = docs_find(&m->s->images, "ImageId", m->m.image);
-    const struct tree *type = docs_find(&m->s->types, "InstanceType", m->m.type);
-    const struct tree *archs = tree_at(type, "ProcessorInfo", "SupportedArchitectures", NULL);
-    str arch = tree_str(tree_get(image, "Architecture"));
 
-    if (arch.n == 0 && archs && archs->kind == TREE_LIST && archs->n)
-        arch = tree_str(&archs->items[0]);
     tree_set_str(a, m->doc, "InstanceId", m->m.id);
     tree_set_str(a, m->doc, "ImageId", m->m.image);
     (void)tree_sub(a, m->doc, "State");
@@ -492,7 +486,7 @@ static void doc_identity(struct machine *m, const struct launch *l)
     tree_set_i64(a, m->doc, "AmiLaunchIndex", 0);
     tree_set_str(a, m->doc, "SubnetId", m->m.subnet);
     tree_set_str(a, m->doc, "VpcId", m->subnet ? tree_str(tree_get(m->subnet->doc, "VpcId")) : STR(""));
-    tree_set_str(a, m->doc, "Architecture", arena_strdup(a, arch));
+    tree_set_str(a, m->doc, "Architecture", m->m.arch);
     tree_set_str(a, m->doc, "ClientToken", arena_strdup(a, l->client_token));
     tree_set_str(a, m->doc, "RootDeviceType", STR("ebs"));
     tree_set_str(a, m->doc, "RootDeviceName", STR("/dev/xvda"));
@@ -517,6 +511,35 @@ static void take_from_account(struct machine *m)
         m->pool->more[m->spot]--;
 }
 
+/* Of the image, or else the first that the type has. */
+static str arch_of(const struct sim_aws *s, const struct launch *l)
+{
+    const struct tree *type = docs_find(&s->types, "InstanceType", l->type);
+    const struct tree *archs = tree_at(type, "ProcessorInfo", "SupportedArchitectures", NULL);
+    str arch = tree_str(tree_get(docs_find(&s->images, "ImageId", l->image), "Architecture"));
+
+    return arch.n == 0 && archs && archs->kind == TREE_LIST && archs->n ? tree_str(&archs->items[0]) : arch;
+}
+
+/* The doc is put together elsewhere and copied: what grows leaves gaps, and there may be thousands of machines. */
+static void doc_write(struct machine *m, const struct launch *l)
+{
+    AUTO(arena) struct arena *scratch = arena_new(32u << 10);
+    struct arena *own = m->a;
+
+    m->a = scratch;
+    m->doc = tree_new_map(scratch);
+    doc_identity(m, l);
+    doc_place(m, l);
+    doc_network(m, l);
+    doc_disks(m, l);
+    doc_market(m, l);
+    doc_options(m, l);
+    doc_tags(m, l);
+    m->a = own;
+    m->doc = tree_copy(own, m->doc);
+}
+
 struct machine *launch_one(struct sim_aws *s, const struct launch *l)
 {
     struct arena *a = arena_new(0);
@@ -524,11 +547,11 @@ struct machine *launch_one(struct sim_aws *s, const struct launch *l)
     struct sb text = {0};
     const struct profile *p = profile_of(s, l);
 
+    arena_limit_blocks(a, 4096);
     m->s = s;
     m->a = a;
     m->serial = ++s->serial;
     m->visible_ms = account_visible_ms(s);
-    m->doc = tree_new_map(a);
     m->subnet = account_subnet(s, l->subnet);
     m->pool = account_pool(s, l->type, l->zone);
     m->spot = is_spot(l);
@@ -550,17 +573,13 @@ struct machine *launch_one(struct sim_aws *s, const struct launch *l)
         .region = s->region,
         .profile = p ? arena_strdup(a, p->name) : STR(""),
         .user_data = plain ? sb_dup(&text, a) : STR(""),
+        .arch = arch_of(s, l),
+        .info = docs_find(&s->types, "InstanceType", l->type),
         .launched_ms = account_now_ms(s),
     };
     sb_fini(&text);
-    take_address(m);
-    doc_identity(m, l);
-    doc_place(m, l);
-    doc_network(m, l);
-    doc_disks(m, l);
-    doc_market(m, l);
-    doc_options(m, l);
-    doc_tags(m, l);
+    take_address(m, a);
+    doc_write(m, l);
     take_from_account(m);
     machine_add(m);
     return m;

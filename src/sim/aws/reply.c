@@ -10,63 +10,66 @@
 #include "data/xml.h"
 #include "sim/aws/call.h"
 
+#define ANY ""
+
 static const struct {
-    const char *in; /* the member that holds it, or the action; NULL: anything */
-    const char *member, *wire;
+    str in; /* the member that holds it, or the action; ANY: anything */
+    str member;
+    const char *wire;
 } ec2_names[] = {
-    {"CreateFleet", "Instances", "fleetInstanceSet"},
-    {"DescribeFleets", "Fleets", "fleetSet"},
-    {"DescribeSecurityGroups", "SecurityGroups", "securityGroupInfo"},
-    {"DescribeTags", "Tags", "tagSet"},
-    {"EbsInfo", "EbsCards", "ebsCardSet"},
-    {"Fleets", "Instances", "fleetInstanceSet"},
-    {"Gpus", "Workloads", "workloadSet"},
-    {"Images", "BlockDeviceMappings", "blockDeviceMapping"},
-    {"Images", "OwnerId", "imageOwnerId"},
-    {"Images", "Public", "isPublic"},
-    {"Images", "State", "imageState"},
-    {"InstanceStatuses", "Events", "eventsSet"},
-    {"Instances", "BlockDeviceMappings", "blockDeviceMapping"},
-    {"Instances", "Licenses", "licenseSet"},
-    {"Instances", "PublicDnsName", "dnsName"},
-    {"Instances", "PublicIpAddress", "ipAddress"},
-    {"Instances", "SecurityGroups", "groupSet"},
-    {"Instances", "State", "instanceState"},
-    {"Instances", "StateTransitionReason", "reason"},
-    {"LaunchTemplateData", "BlockDeviceMappings", "blockDeviceMappingSet"},
-    {"LaunchTemplateData", "SecurityGroups", "securityGroupSet"},
-    {"Regions", "Endpoint", "regionEndpoint"},
-    {"Reservations", "Instances", "instancesSet"},
-    {"RunInstances", "Instances", "instancesSet"},
-    {"AvailabilityZones", "State", "zoneState"},
-    {"SecurityGroups", "Description", "groupDescription"},
-    {NULL, "AvailabilityZones", "availabilityZoneInfo"},
-    {NULL, "CapacityAllocations", "capacityAllocationSet"},
-    {NULL, "CapacityReservations", "capacityReservationSet"},
-    {NULL, "Errors", "errorSet"},
-    {NULL, "Groups", "groupSet"},
-    {NULL, "Images", "imagesSet"},
-    {NULL, "InstanceStatuses", "instanceStatusSet"},
-    {NULL, "InstanceTypeOfferings", "instanceTypeOfferingSet"},
-    {NULL, "InstanceTypes", "instanceTypeSet"},
-    {NULL, "Ipv4Prefixes", "ipv4PrefixSet"},
-    {NULL, "Ipv6Addresses", "ipv6AddressesSet"},
-    {NULL, "Ipv6Prefixes", "ipv6PrefixSet"},
-    {NULL, "LaunchTemplateVersions", "launchTemplateVersionSet"},
-    {NULL, "NetworkInterfaces", "networkInterfaceSet"},
-    {NULL, "PlacementGroups", "placementGroupSet"},
-    {NULL, "PrivateIpAddresses", "privateIpAddressesSet"},
-    {NULL, "Regions", "regionInfo"},
-    {NULL, "ReservationTypes", "reservationTypeSet"},
-    {NULL, "Reservations", "reservationSet"},
-    {NULL, "SecurityGroupIds", "securityGroupIdSet"},
-    {NULL, "SpotPriceHistory", "spotPriceHistorySet"},
-    {NULL, "Subnets", "subnetSet"},
-    {NULL, "TagSpecifications", "tagSpecificationSet"},
-    {NULL, "Tags", "tagSet"},
-    {NULL, "TerminatingInstances", "instancesSet"},
-    {NULL, "VolumeInitializationRate", "VolumeInitializationRate"},
-    {NULL, "Vpcs", "vpcSet"},
+    {STR_INIT("CreateFleet"), STR_INIT("Instances"), "fleetInstanceSet"},
+    {STR_INIT("DescribeFleets"), STR_INIT("Fleets"), "fleetSet"},
+    {STR_INIT("DescribeSecurityGroups"), STR_INIT("SecurityGroups"), "securityGroupInfo"},
+    {STR_INIT("DescribeTags"), STR_INIT("Tags"), "tagSet"},
+    {STR_INIT("EbsInfo"), STR_INIT("EbsCards"), "ebsCardSet"},
+    {STR_INIT("Fleets"), STR_INIT("Instances"), "fleetInstanceSet"},
+    {STR_INIT("Gpus"), STR_INIT("Workloads"), "workloadSet"},
+    {STR_INIT("Images"), STR_INIT("BlockDeviceMappings"), "blockDeviceMapping"},
+    {STR_INIT("Images"), STR_INIT("OwnerId"), "imageOwnerId"},
+    {STR_INIT("Images"), STR_INIT("Public"), "isPublic"},
+    {STR_INIT("Images"), STR_INIT("State"), "imageState"},
+    {STR_INIT("InstanceStatuses"), STR_INIT("Events"), "eventsSet"},
+    {STR_INIT("Instances"), STR_INIT("BlockDeviceMappings"), "blockDeviceMapping"},
+    {STR_INIT("Instances"), STR_INIT("Licenses"), "licenseSet"},
+    {STR_INIT("Instances"), STR_INIT("PublicDnsName"), "dnsName"},
+    {STR_INIT("Instances"), STR_INIT("PublicIpAddress"), "ipAddress"},
+    {STR_INIT("Instances"), STR_INIT("SecurityGroups"), "groupSet"},
+    {STR_INIT("Instances"), STR_INIT("State"), "instanceState"},
+    {STR_INIT("Instances"), STR_INIT("StateTransitionReason"), "reason"},
+    {STR_INIT("LaunchTemplateData"), STR_INIT("BlockDeviceMappings"), "blockDeviceMappingSet"},
+    {STR_INIT("LaunchTemplateData"), STR_INIT("SecurityGroups"), "securityGroupSet"},
+    {STR_INIT("Regions"), STR_INIT("Endpoint"), "regionEndpoint"},
+    {STR_INIT("Reservations"), STR_INIT("Instances"), "instancesSet"},
+    {STR_INIT("RunInstances"), STR_INIT("Instances"), "instancesSet"},
+    {STR_INIT("AvailabilityZones"), STR_INIT("State"), "zoneState"},
+    {STR_INIT("SecurityGroups"), STR_INIT("Description"), "groupDescription"},
+    {STR_INIT(ANY), STR_INIT("AvailabilityZones"), "availabilityZoneInfo"},
+    {STR_INIT(ANY), STR_INIT("CapacityAllocations"), "capacityAllocationSet"},
+    {STR_INIT(ANY), STR_INIT("CapacityReservations"), "capacityReservationSet"},
+    {STR_INIT(ANY), STR_INIT("Errors"), "errorSet"},
+    {STR_INIT(ANY), STR_INIT("Groups"), "groupSet"},
+    {STR_INIT(ANY), STR_INIT("Images"), "imagesSet"},
+    {STR_INIT(ANY), STR_INIT("InstanceStatuses"), "instanceStatusSet"},
+    {STR_INIT(ANY), STR_INIT("InstanceTypeOfferings"), "instanceTypeOfferingSet"},
+    {STR_INIT(ANY), STR_INIT("InstanceTypes"), "instanceTypeSet"},
+    {STR_INIT(ANY), STR_INIT("Ipv4Prefixes"), "ipv4PrefixSet"},
+    {STR_INIT(ANY), STR_INIT("Ipv6Addresses"), "ipv6AddressesSet"},
+    {STR_INIT(ANY), STR_INIT("Ipv6Prefixes"), "ipv6PrefixSet"},
+    {STR_INIT(ANY), STR_INIT("LaunchTemplateVersions"), "launchTemplateVersionSet"},
+    {STR_INIT(ANY), STR_INIT("NetworkInterfaces"), "networkInterfaceSet"},
+    {STR_INIT(ANY), STR_INIT("PlacementGroups"), "placementGroupSet"},
+    {STR_INIT(ANY), STR_INIT("PrivateIpAddresses"), "privateIpAddressesSet"},
+    {STR_INIT(ANY), STR_INIT("Regions"), "regionInfo"},
+    {STR_INIT(ANY), STR_INIT("ReservationTypes"), "reservationTypeSet"},
+    {STR_INIT(ANY), STR_INIT("Reservations"), "reservationSet"},
+    {STR_INIT(ANY), STR_INIT("SecurityGroupIds"), "securityGroupIdSet"},
+    {STR_INIT(ANY), STR_INIT("SpotPriceHistory"), "spotPriceHistorySet"},
+    {STR_INIT(ANY), STR_INIT("Subnets"), "subnetSet"},
+    {STR_INIT(ANY), STR_INIT("TagSpecifications"), "tagSpecificationSet"},
+    {STR_INIT(ANY), STR_INIT("Tags"), "tagSet"},
+    {STR_INIT(ANY), STR_INIT("TerminatingInstances"), "instancesSet"},
+    {STR_INIT(ANY), STR_INIT("VolumeInitializationRate"), "VolumeInitializationRate"},
+    {STR_INIT(ANY), STR_INIT("Vpcs"), "vpcSet"},
 };
 
 static const struct {
@@ -93,10 +96,11 @@ int reply_http_status(enum protocol p, str code)
 
 /* ---- XML ---- */
 
+/* A list is asked for in the thousands: what is written is written once, and copied for the end. */
 static void ec2_name(struct sb *out, str in, str member)
 {
     for (size_t i = 0; i < ARRAY_LEN(ec2_names); i++)
-        if (str_is(member, ec2_names[i].member) && (!ec2_names[i].in || str_is(in, ec2_names[i].in))) {
+        if (str_eq(member, ec2_names[i].member) && (ec2_names[i].in.n == 0 || str_eq(in, ec2_names[i].in))) {
             sb_c(out, ec2_names[i].wire);
             return;
         }
@@ -109,18 +113,23 @@ static void xml_value(struct sb *out, const struct tree *t, str name, bool ec2);
 static void xml_members(struct sb *out, const struct tree *map, str in, bool ec2)
 {
     for (uint32_t i = 0; i < map->n; i++) {
-        struct sb tag = {0};
-
         if (map->items[i].kind == TREE_NULL || map->keys[i].n == 0)
             continue;
+        sb_char(out, '<');
+        size_t from = out->n;
+
         if (ec2)
-            ec2_name(&tag, in, map->keys[i]);
+            ec2_name(out, in, map->keys[i]);
         else
-            sb_str(&tag, map->keys[i]);
-        sb_printf(out, "<%.*s>", (int)tag.n, tag.p);
+            sb_str(out, map->keys[i]);
+        size_t n = out->n - from;
+
+        sb_char(out, '>');
         xml_value(out, &map->items[i], map->keys[i], ec2);
-        sb_printf(out, "</%.*s>", (int)tag.n, tag.p);
-        sb_fini(&tag);
+        sb_c(out, "</");
+        sb_room(out, n + 1); /* so that the name does not move while it is copied */
+        sb_bytes(out, out->p + from, n);
+        sb_char(out, '>');
     }
 }
 
@@ -133,11 +142,13 @@ static void xml_value(struct sb *out, const struct tree *t, str name, bool ec2)
     case TREE_LIST:
         for (uint32_t i = 0; i < t->n; i++) {
             bool group = ec2 && str_is(name, "Groups") && t->items[i].kind == TREE_STRING;
-            const char *item = group ? "groupId" : ec2 ? "item" : "member";
+            const char *item = group ? "groupId>" : ec2 ? "item>" : "member>";
 
-            sb_printf(out, "<%s>", item);
+            sb_char(out, '<');
+            sb_c(out, item);
             xml_value(out, &t->items[i], name, ec2);
-            sb_printf(out, "</%s>", item);
+            sb_c(out, "</");
+            sb_c(out, item);
         }
         return;
     case TREE_BOOL:

@@ -32,13 +32,22 @@ static void drop_first_of(struct queue *q, struct message **at)
     free(m);
 }
 
+/* Nobody looks through a queue in which nothing can be too old yet. */
 static void expire(struct sim_aws *s, struct queue *q)
 {
-    for (struct message **at = &q->first; *at;)
-        if ((*at)->sent_ms + q->retention_ms <= account_now_ms(s))
+    int64_t now = account_now_ms(s), oldest = INT64_MAX;
+
+    if (q->oldest_ms + q->retention_ms > now)
+        return;
+    for (struct message **at = &q->first; *at;) {
+        if ((*at)->sent_ms + q->retention_ms <= now) {
             drop_first_of(q, at);
-        else
-            at = &(*at)->next;
+            continue;
+        }
+        oldest = MIN(oldest, (*at)->sent_ms);
+        at = &(*at)->next;
+    }
+    q->oldest_ms = MIN(oldest, now);
 }
 
 static void serve_polls(struct sim_aws *s, struct queue *q);

@@ -217,6 +217,20 @@ static void k10_a_wrong_type_is_said_once(void **state)
     }
 }
 
+/* What is said must fit a condition. */
+static void there_is_an_end(void **state)
+{
+    struct fixture *f = *state;
+
+    sb_reset(&f->b);
+    sb_char(&f->b, '{');
+    for (int i = 0; i < 1000; i++)
+        sb_printf(&f->b, "%sunknown-\xc3\xa9-%d: 1", i ? ", " : "", i);
+    sb_char(&f->b, '}');
+    str got = ec2_kubelet_problems(f->a, class_of(f, "AL2023", sb_cstr(&f->b)));
+    check_true("cut", got.n > 8000 && got.n < 8300 && str_ends(got, STR(" and more")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +241,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(k8_bad_ones_do_not, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(k9_all_at_once, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(k10_a_wrong_type_is_said_once, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(there_is_an_end, fixture_setup, fixture_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/rng.h"
 #include "base/vec.h"
 #include "data/edit.h"
 #include "data/json.h"
@@ -35,6 +36,8 @@ static void on_running(void *ctx, const struct sim_machine *m)
     copy(s->user_data, sizeof(s->user_data), m->user_data);
     copy(s->type, sizeof(s->type), m->capacity_type);
     copy(s->profile, sizeof(s->profile), m->profile);
+    check_str("its architecture", m->arch, "x86_64");
+    check_str("its memory", tree_scalar(tree_at(m->info, "MemoryInfo", "SizeInMiB", NULL)), "8192");
 }
 
 static void on_gone(void *ctx, const struct sim_machine *m)
@@ -315,6 +318,120 @@ static void twice_the_same(void **state)
     account_close(&t[1]);
 }
 
+/* ---- whatever happens, the books are right in the end ---- */
+
+struct lives {
+    VEC(str) ids;
+    struct arena *a;
+};
+
+static void note(void *ctx, const struct sim_aws_resource *r)
+{
+    struct lives *l = ctx;
+
+    if (strcmp(r->kind, "instance") == 0 && strcmp(r->state, "terminated") != 0)
+        vec_push(&l->ids, arena_strdup(l->a, r->id));
+}
+
+static void do_something(struct aws_account *t, struct rng *r, const struct lives *l)
+{
+    str one = l->ids.n ? l->ids.v[rng_below(r, l->ids.n)] : STR("i-none");
+
+    switch (rng_below(r, 6)) {
+    case 0:
+    case 1:
+        (void)account_ask(
+            t, "ec2",
+            account_line(t,
+                         "Action=RunInstances&MinCount=1&MaxCount=%u&ImageId=ami-x86&InstanceType=m5.large"
+                         "&SubnetId=subnet-%c%s&ClientToken=%u",
+                         1 + rng_below(r, 4), 'a' + (int)rng_below(r, 2), rng_below(r, 2) ? SPOT : "",
+                         rng_below(r, 40)));
+        break;
+    case 2:
+        (void)account_ask(t, "ec2", account_line(t, "Action=TerminateInstances&InstanceId.1=" STR_FMT, STR_ARG(one)));
+        break;
+    case 3:
+        (void)sim_aws_interrupt(t->aws, one);
+        break;
+    case 4:
+        (void)sim_aws_crash(t->aws, one);
+        break;
+    case 5:
+        account_run(t, 1 + rng_below(r, 300000));
+        break;
+    }
+}
+
+static str addresses(struct aws_account *t)
+{
+    const struct tree *list = tree_get(account_do(t, "ec2", "Action=DescribeSubnets"), "subnetSet");
+    struct sb b = {0};
+
+    for (uint32_t i = 0; i < list->n; i++)
+        sb_printf(&b, STR_FMT " ", STR_ARG(tree_str(tree_get(&list->items[i], "availableIpAddressCount"))));
+    str text = sb_dup(&b, t->a);
+    sb_fini(&b);
+    return text;
+}
+
+static void random_lives(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct aws_account t;
+        struct rng r;
+        uint32_t left = 0;
+        struct seen seen = {0};
+        const struct sim_aws_options o = {.any_signature = true,
+                                          .boot_ms = 20000,
+                                          .stop_ms = 10000,
+                                          .on_running = on_running,
+                                          .on_gone = on_gone,
+                                          .ctx = &seen,
+                                          .unlimited = true};
+
+        account_open(&t, seed, "{\"capacity\":{\"m5.large\":{\"za\":{\"on-demand\":9,\"spot\":50}}}}", &o);
+        sim_aws_set_faults(t.aws, &(struct sim_aws_faults){.throttle = 3000,
+                                                           .server_error = 3000,
+                                                           .lose_reply = 6000,
+                                                           .no_capacity = 6000,
+                                                           .consistency_ms = 5000});
+        rng_init(&r, seed);
+        for (int i = 0; i < 200; i++) {
+            struct lives l = {.a = t.a};
+
+            sim_aws_each(t.aws, note, &l);
+            do_something(&t, &r, &l);
+            vec_fini(&l.ids);
+        }
+        struct lives l = {.a = t.a};
+
+        sim_aws_set_faults(t.aws, &(struct sim_aws_faults){0});
+        sim_aws_each(t.aws, note, &l);
+        for (uint32_t i = 0; i < l.ids.n; i++)
+            (void)sim_aws_crash(t.aws, l.ids.v[i]);
+        vec_fini(&l.ids);
+        account_run(&t, 2 * HOUR_MS);
+        sim_aws_each(t.aws, count, &left);
+        check_u64("all are forgotten", left, 0);
+        check_str("all addresses are free", addresses(&t), "100 2 11 ");
+        check_u64("who ran is gone", seen.gone, seen.running);
+        struct sim_aws_bill b = sim_aws_bill(t.aws);
+
+        check_true("there was something to forget", b.launched > 20 && b.hours > 0 && b.usd > 0);
+        check_u64("all have ended", b.ended, b.launched);
+        check_i64(
+            "as many as there ever were",
+            account_ask(
+                &t, "ec2",
+                "Action=RunInstances&MinCount=9&MaxCount=9&ImageId=ami-x86&InstanceType=m5.large&SubnetId=subnet-a")
+                .status,
+            200);
+        account_close(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +442,7 @@ int main(void)
         cmocka_unit_test(prices_move),
         cmocka_unit_test(addresses_are_reused),
         cmocka_unit_test(twice_the_same),
+        cmocka_unit_test(random_lives),
     };
 
     return cmocka_run_group_tests_name("sim/aws/life", tests, NULL, NULL);

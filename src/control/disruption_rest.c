@@ -1,0 +1,124 @@
+/* The loop at rest. A cluster in which nothing happens is looked at every ten seconds all the same, and each time the same is found: nothing to do, and the same things to say, which the
+ * recorder drops because they were said a while ago. So when two runs have seen the same store and the second had nothing to search for, what it says is written down, and the runs after it
+ * only say what is due again, until anything at all is different.
+ *
+ * What may be different is: the store; nominations, which it does not count; types and prices; removals that wait or are under way; and what the passing of time changes. Of the last, only the
+ * five minutes after which consolidation is looked at anew are waited for. Where there is more that has a time (a budget with a schedule, a pod that is protected for a while, a machine that is
+ * nominated), there is no rest. */
+#include "control/disruption_int.h"
+#include "disrupt/candidate.h"
+#include "model/evict.h"
+
+static uint64_t catalog_version(const struct control *c)
+{
+    return c->cloud->catalog(c->cloud->self)->version;
+}
+
+static bool is_idle(const struct disruptor *d)
+{
+    return d->waiting.n == 0 && d->under_way.n == 0 && d->taken.n == 0 && !store_has_nominations(d->c->store) &&
+           store_synced(d->c->store);
+}
+
+bool rest_holds(const struct disruptor *d)
+{
+    const struct rest *x = &d->rest;
+
+    return x->arena && x->changes == store_changes(d->c->store) && x->catalog_version == catalog_version(d->c) &&
+           world_now_ms(d->c->world) < x->until_ms && is_idle(d);
+}
+
+/* ---- what has a time of its own ---- */
+
+static bool any_schedule(const struct nodepool *p)
+{
+    for (uint32_t i = 0; i < p->n_budgets; i++)
+        if (p->budgets[i].schedule.n)
+            return true;
+    return false;
+}
+
+static bool is_timeless(struct arena *a, const struct snapshot *s)
+{
+    const struct pool_budget *v = budgets_of(a, s, BUDGET_UNDERUTILIZED);
+
+    for (uint32_t i = 0; i < s->n_pools; i++)
+        if (v[i].error.n || any_schedule(&s->pools[i])) /* a budget that cannot be read is told of in every run */
+            return false;
+    for (uint32_t i = 0; i < s->n_pods; i++)
+        if (s->pods[i].spec && s->pods[i].do_not_disrupt.n && !str_is(s->pods[i].do_not_disrupt, "true"))
+            return false;
+    return !s->settings.capacity_buffers;
+}
+
+/* ---- what is said ---- */
+
+static void say_again(struct control *c, struct saying *x)
+{
+    str key[2] = {x->uid, x->more_key};
+
+    disruption_say(c, x);
+    x->due_us = recorder_knows_until(c->recorder, x->reason, key, x->more_key.n ? 2 : 1);
+}
+
+static void write_down(struct disruptor *d, const struct snapshot *s, enum disrupt_method m, const struct pass *p)
+{
+    struct arena *a = d->rest.arena;
+
+    for (uint32_t i = 0; i < p->n_remarks; i++) {
+        struct saying v[2];
+        uint32_t n = remark_sayings(a, s, m, &p->remarks[i], v);
+
+        for (uint32_t k = 0; k < n; k++) {
+            v[k].name = arena_strdup(a, v[k].name);
+            v[k].uid = arena_strdup(a, v[k].uid);
+            v[k].message = arena_strdup(a, v[k].message);
+            v[k].more_key = arena_strdup(a, v[k].more_key);
+            vec_push(&d->rest.sayings, v[k]);
+        }
+    }
+}
+
+/* ---- to rest, and from it ---- */
+
+void rest_end(struct disruptor *d)
+{
+    arena_free(d->rest.arena);
+    vec_fini(&d->rest.sayings);
+    d->rest = (struct rest){0};
+}
+
+void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s, struct candidates *known)
+{
+    uint64_t changes = store_changes(d->c->store);
+    bool again = d->rest.changes == changes;
+
+    rest_end(d);
+    d->rest.changes = changes;
+    if (!again || !is_idle(d) || !is_timeless(a, s))
+        return;
+    d->rest.arena = arena_new(0);
+    d->rest.catalog_version = catalog_version(d->c);
+    d->rest.until_ms = d->news_ms + SETTLED_MS;
+    for (uint32_t m = 0; m < N_METHODS; m++) {
+        struct pass_options o = {.method = (enum disrupt_method)m,
+                                 .compat = d->c->options->settings.consolidation == CONSOLIDATION_COMPAT,
+                                 .known = known,
+                                 .unchanged = true};
+
+        write_down(d, s, (enum disrupt_method)m, disrupt_pass(a, s, &o));
+    }
+}
+
+void rest_run(struct disruptor *d)
+{
+    int64_t now_us = world_mono_us(d->c->world), now_ms = world_now_ms(d->c->world);
+
+    for (uint32_t i = 0; i < d->rest.sayings.n; i++)
+        if (d->rest.sayings.v[i].due_us <= now_us)
+            say_again(d->c, &d->rest.sayings.v[i]);
+    for (uint32_t m = 0; m < N_METHODS; m++) {
+        d->ran_ms[m] = now_ms;
+        pass_took(d, (enum disrupt_method)m, now_us);
+    }
+}
