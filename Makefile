@@ -77,10 +77,11 @@ demo:
 	@$(MAKE) --no-print-directory all
 	@$(BUILD)/karpenter demo $(ARGS)
 
-e2e:
+e2e: $(SAN)/build.ninja
 	@test -x tests/e2e/run || { echo 'make e2e: the end-to-end tests do not exist yet.' >&2; exit 1; }
 	@$(MAKE) --no-print-directory all
-	@./tests/e2e/run $(BUILD)/karpenter $(ARGS)
+	@ninja -C $(SAN) tests/sim/aws_server
+	@E2E_AWS_SERVER=$(SAN)/tests/sim/aws_server ./tests/e2e/run $(BUILD)/karpenter $(ARGS)
 
 # The prefix is a setting of the build directory; meson rewrites the program's library path as it installs.
 install: all

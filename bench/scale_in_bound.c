@@ -54,7 +54,7 @@ void write_app(struct sb *out, const struct app *x, uint32_t ix)
 
 const struct cli_env *kwok_env(void)
 {
-    static const struct provider_source providers[] = {{"kwok", provider_kwok}};
+    static const struct provider_source providers[] = {{"kwok", provider_kwok, NULL, NULL}};
     static const struct cli_env env = {.providers = providers, .n_providers = ARRAY_LEN(providers)};
 
     return &env;

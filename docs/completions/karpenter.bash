@@ -33,7 +33,10 @@ _karpenter()
             --cpu-requests --log-level --log-output-paths --log-error-output-paths --batch-max-duration
             --batch-idle-duration --preference-policy --min-values-policy --ignore-dra-requests --feature-gates
             --scheduler-config --instance-types-file-path --packing --nodepool-weight-order --consolidation
-            --consolidation-min-savings --consolidation-max-replacements -h --help'
+            --consolidation-min-savings --consolidation-max-replacements
+            --cluster-name --cluster-endpoint --cluster-ca-bundle --isolated-vpc --eks-control-plane
+            --vm-memory-overhead-percent --interruption-queue --reserved-enis --disable-dry-run --enable-zonal-shift
+            --ami-refresh-interval --subnet-refresh-interval --aws-feature-gates -h --help'
         if [ "$cur" = = ]; then # bash splits words at =
             cur=
         elif [ "$prev" = = ]; then
@@ -44,7 +47,7 @@ _karpenter()
             mapfile -t COMPREPLY < <(compgen -f -- "$cur")
             compopt -o filenames
             ;;
-        --provider) mapfile -t COMPREPLY < <(compgen -W 'kwok' -- "$cur") ;;
+        --provider) mapfile -t COMPREPLY < <(compgen -W 'aws kwok' -- "$cur") ;;
         --log-level) mapfile -t COMPREPLY < <(compgen -W 'debug info error' -- "$cur") ;;
         --preference-policy) mapfile -t COMPREPLY < <(compgen -W 'Respect Ignore' -- "$cur") ;;
         --min-values-policy) mapfile -t COMPREPLY < <(compgen -W 'Strict BestEffort' -- "$cur") ;;

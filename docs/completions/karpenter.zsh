@@ -91,7 +91,7 @@ _karpenter() {
         shift words
         ((CURRENT--))
         _arguments \
-            '--provider=[who makes machines\: kwok makes Node objects without machines]:value:(kwok)' \
+            '--provider=[who makes machines\: aws launches them in EC2, kwok makes Node objects without machines]:value:(aws kwok)' \
             '--kubeconfig=[file that says where the API server is; otherwise $KUBECONFIG, the pod'\''s service account, ~/.kube/config]:file:_files' \
             '--context=[context of the kubeconfig; otherwise its current one]:value:' \
             '--karpenter-service=[accepted and not used]:value:' \
@@ -118,6 +118,19 @@ _karpenter() {
             '--feature-gates=[Name=true|false, comma separated; docs/feature-gates.md says what they do]:value:(NodeRepair= ReservedCapacity= SpotToSpotConsolidation= NodeOverlay= StaticCapacity= CapacityBuffer=)' \
             '--scheduler-config=[default topology spread constraints of the cluster'\''s scheduler, as YAML or JSON]:value:' \
             '--instance-types-file-path=[kwok\: JSON file with the instance types]:file:_files' \
+            '--cluster-name=[aws\: name of the cluster, which is in the tags of what is made; required]:value:' \
+            '--cluster-endpoint=[aws\: URL of the API server for new nodes; otherwise EKS is asked for it]:value:' \
+            '--cluster-ca-bundle=[aws\: certificates that new nodes believe, base64 of PEM; otherwise those that the controller believes itself]:value:' \
+            '--isolated-vpc[aws\: services without an endpoint in the VPC (IAM, prices on demand) are not asked]' \
+            '--eks-control-plane[aws\: the cluster'\''s version is asked of EKS]' \
+            '--vm-memory-overhead-percent=[aws\: share of the memory that a virtual machine does not give to its kernel]:value:' \
+            '--interruption-queue=[aws\: name of the SQS queue with news of interruptions; empty\: none]:value:' \
+            '--reserved-enis=[aws\: network interfaces of a machine that pods do not get]:value:' \
+            '--disable-dry-run[aws\: node classes are not tried by dry runs before they are ready]' \
+            '--enable-zonal-shift[aws\: nothing is launched in zones that ARC has shifted away from]' \
+            '--ami-refresh-interval=[aws\: for how long found images are believed; at least 1m]:value:' \
+            '--subnet-refresh-interval=[aws\: for how long found subnets are believed; at least 1m]:value:' \
+            '--aws-feature-gates=[aws\: Name=true|false, comma separated; NodeClassCEL\: expressions in spec.kubelet of node classes]:value:(NodeClassCEL=)' \
             '--packing=[compat makes Karpenter'\''s own choices]:value:(compat)' \
             '--nodepool-weight-order=[descending\: the heaviest NodePool first; or ascending]:value:(descending ascending)' \
             '--consolidation=[thorough looks at every node, compat as far as Karpenter does]:value:(thorough compat)' \

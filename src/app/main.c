@@ -1,4 +1,5 @@
 /* The program: which parts there are, and the command line. */
+#include "app/aws_vectors.h"
 #include "app/providers.h"
 #include "cli/cli.h"
 #include "cloud/catalog.h"
@@ -8,8 +9,8 @@
 int main(int argc, char **argv)
 {
     static const struct catalog_source catalogs[] = {{"aws", ec2_catalog}};
-    static const struct provider_source providers[] = {{"kwok", provider_kwok}};
-    const struct cli_env env = {catalogs, ARRAY_LEN(catalogs), providers, ARRAY_LEN(providers)};
+    static const struct provider_source providers[] = {{"kwok", provider_kwok, NULL, NULL}};
+    const struct cli_env env = {catalogs, ARRAY_LEN(catalogs), providers, ARRAY_LEN(providers), aws_vector_commands};
 
     return cli_main(&env, argc, argv);
 }

@@ -1,7 +1,7 @@
 /* aws - calls to AWS: whom to ask, in whose name, how often.
  *
- * A session has a region, endpoints, credentials that renew themselves, and the bucket that retries are paid from (aws 3.1, 9.6, 9.7). A call parks its fiber
- * until AWS has answered, retries included. Services are in the headers beside this one: ec2.h, iam.h, sqs.h, …; they build the body and read the answer.
+ * A session has a region, endpoints, credentials that renew themselves, and for each service a bucket that retries are paid from (aws 3.1, 9.6, 9.7). A call is
+ * made from a fiber and parks it until AWS has answered, retries included. Services are in the headers beside this one, ec2.h and services.h; they build the body and read the answer.
  * Secrets are in no log and in no error.
  */
 #pragma once
@@ -12,9 +12,11 @@
 
 enum aws_service { AWS_EC2, AWS_IAM, AWS_STS, AWS_SSM, AWS_SQS, AWS_EKS, AWS_PRICING, AWS_ZONAL_SHIFT, AWS_N_SERVICES };
 
+const char *aws_service_id(enum aws_service s); /* "EC2", "ARC Zonal Shift": the SDKs' names, which metrics use */
+
 struct aws;
 
-/* Told of every attempt and of every call, for metrics (aws 8.1.5). code: HTTP status as text, "" when there was no answer. */
+/* Told of every attempt and of every call, for metrics (aws 8.1.5). status: of HTTP; 0 when there was no answer. Either may be NULL. */
 struct aws_observer {
     void *ctx;
     void (*attempt)(void *ctx, enum aws_service s, const char *action, int status, int64_t took_us);
@@ -33,7 +35,7 @@ void aws_free(struct aws *c); /* no call is under way */
 AUTO_DEFINE(aws)
 struct world *aws_world(struct aws *c);
 str aws_region(const struct aws *c);
-/* Asks IMDS when the configuration has none. */
+/* Asks IMDS when the configuration has none. From a fiber. */
 bool aws_find_region(struct aws *c, struct err *e);
 
 struct aws_call {
@@ -46,13 +48,16 @@ struct aws_call {
     int64_t timeout_us; /* of one attempt; 0: 4 min */
 };
 
-/* What AWS said. On failure e->kind is for the program, e->code is AWS's own word and e->msg begins of its message; here both are whole. */
+/* What AWS said. On failure e->kind is for the program, e->code is AWS's own word and e->msg has the beginning of its message; here both are whole. An
+ * answer that is none of AWS's (a page of a proxy) has the code "UnknownError". */
 struct aws_answer {
-    int status;        /* 0: no answer came */
-    struct tree *tree; /* XML and JSON alike; NULL on failure */
+    int status; /* 0: no answer came */
+    struct tree
+        *tree; /* XML (the root's content) and JSON alike, an empty map when there was nothing; NULL on failure */
     str code, message; /* on failure */
 };
 
+/* ret is written in any case. Strings live in the arena. */
 bool aws_do(struct aws *c, const struct aws_call *call, struct arena *a, struct aws_answer *ret, struct err *e);
 
 /* ---- error codes that several callers ask for (aws 3.6) ---- */

@@ -1,11 +1,12 @@
 /* ec2 - the calls of EC2 that a provider of machines makes, as functions from structs to structs (aws 3.2).
  *
- * Every listing reads all pages. Results live in the arena; a text that AWS left out is empty, a number 0, a time INT64_MIN. On failure *f, where there is one,
- * holds AWS's own code and message whole.
+ * Every listing reads all pages. Results live in the arena; a text that AWS left out is empty, a number 0, a time INT64_MIN. On failure *f, where there is one and
+ * it is not NULL, holds AWS's own code and message whole; both are empty when AWS was not asked or its answer made no sense.
  */
 #pragma once
 
 #include "aws/aws.h"
+#include "base/sb.h"
 
 struct ec2_tag {
     str key, value;
@@ -187,7 +188,10 @@ struct ec2_template {
 
 bool ec2_create_template(struct aws *c, struct arena *a, str name, const struct ec2_template_data *d,
                          const struct ec2_tags *tags, struct ec2_template *ret, struct aws_answer *f, struct err *e);
-/* ERR_NOT_FOUND: there is none. */
+/* What is sent, for those who compare: equal templates have equal texts. */
+void ec2_template_encode(struct sb *out, str token, str name, const struct ec2_template_data *d,
+                         const struct ec2_tags *tags);
+/* ERR_NOT_FOUND: there is none. More than one of a name is an error too. */
 bool ec2_describe_template(struct aws *c, struct arena *a, str name, struct ec2_template *ret, struct aws_answer *f,
                            struct err *e);
 bool ec2_describe_templates(struct aws *c, struct arena *a, const struct ec2_filter *f, uint32_t n_f,
@@ -219,7 +223,7 @@ struct ec2_fleet {
     const struct ec2_tags *tags;
     uint32_t n_tags;
     int32_t count;
-    bool dry_run; /* sent once; ERR_NONE when AWS says DryRunOperation */
+    bool dry_run; /* sent once; true when AWS says DryRunOperation, ret is not written and may be NULL */
 };
 
 struct ec2_fleet_error {
@@ -244,6 +248,9 @@ struct ec2_fleet_answer {
 
 bool ec2_create_fleet(struct aws *c, struct arena *a, const struct ec2_fleet *r, struct ec2_fleet_answer *ret,
                       struct aws_answer *f, struct err *e);
+
+/* What is sent, for those who compare. */
+void ec2_fleet_encode(struct sb *out, str token, const struct ec2_fleet *r);
 
 /* RunInstances, only ever as a dry run. */
 struct ec2_run {

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <stdlib.h>
+
 #include "base/arena.h"
 
 #define SORT_DEFINE(name, T, before)                                                                                   \

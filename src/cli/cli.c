@@ -71,11 +71,14 @@ bool cli_bad_option(const char *command, int answer, char **argv, struct err *e)
     return err_set(e, ERR_INVALID, "%s: there is no such option; try: karpenter %s --help", arg, command);
 }
 
-static const struct subcommand *find_command(const char *name)
+static const struct subcommand *find_command(const struct cli_env *env, const char *name)
 {
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         if (strcmp(commands[i].name, name) == 0)
             return &commands[i];
+    for (const struct subcommand *c = env->hidden; c && c->name; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
     return NULL;
 }
 
@@ -89,7 +92,7 @@ static void print_commands(FILE *f)
 
 static int cli_help(const struct cli_env *env, int argc, char **argv)
 {
-    const struct subcommand *c = argc > 1 ? find_command(argv[1]) : NULL;
+    const struct subcommand *c = argc > 1 ? find_command(env, argv[1]) : NULL;
     char help[] = "--help", *args[] = {argc > 1 ? argv[1] : help, help, NULL};
 
     if (argc > 1 && !c && strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0)
@@ -110,7 +113,7 @@ int cli_main(const struct cli_env *env, int argc, char **argv)
         return cli_help(env, 1, argv);
     if (strcmp(argv[1], "--version") == 0)
         return cli_version(env, 1, argv);
-    const struct subcommand *c = find_command(argv[1]);
+    const struct subcommand *c = find_command(env, argv[1]);
     if (!c)
         return cli_fail("there is no command %s; try: karpenter help", argv[1]);
     return c->run(env, argc - 1, argv + 1);

@@ -5,6 +5,7 @@
 
 struct catalog_source;
 struct provider_source;
+struct subcommand;
 
 /* What the program was built with. */
 struct cli_env {
@@ -12,6 +13,7 @@ struct cli_env {
     uint32_t n_catalogs;
     const struct provider_source *providers; /* of machines */
     uint32_t n_providers;
+    const struct subcommand *hidden; /* commands for tests, in no help; the last one has no name; may be NULL */
 };
 
 struct subcommand {

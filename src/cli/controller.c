@@ -197,7 +197,7 @@ static bool begin(struct controller_run *c, const struct cli_env *env, struct er
                                                       .options = &c->options,
                                                       .syms = c->syms,
                                                       .log = c->log,
-                                                      .cloud = p->make,
+                                                      .provider = p,
                                                       .identity = election_identity(c->arena, c->world, host),
                                                       .on_end = on_end,
                                                       .ctx = c},

@@ -50,7 +50,7 @@ struct demo_replica *demo_replica_new(const struct demo_replica_setup *s, struct
                                                       .options = &r->options,
                                                       .syms = r->syms,
                                                       .log = r->log,
-                                                      .cloud = s->env->providers[0].make,
+                                                      .provider = &s->env->providers[0],
                                                       .identity = arena_strdup(r->arena, s->pod),
                                                       .on_end = on_end,
                                                       .ctx = r},

@@ -5,23 +5,7 @@
  */
 #include "cloud/catalog.h"
 
-#include <stdlib.h>
-
 #include "base/sb.h"
-
-static int by_sym(const void *a, const void *b)
-{
-    const sym *x = a, *y = b;
-
-    return (x->v > y->v) - (x->v < y->v);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const struct resq *x = a, *y = b;
-
-    return by_sym(&x->name, &y->name);
-}
 
 struct req_expr catalog_req(struct arena *a, sym key, const sym *vals, uint32_t n)
 {
@@ -34,7 +18,14 @@ struct reslist catalog_resources(struct arena *a, const struct resq *q, uint32_t
 {
     struct reslist l = {.q = arena_dup_array(a, struct resq, q, n), .n = n};
 
-    qsort(l.q, l.n, sizeof(*l.q), by_name);
+    for (uint32_t i = 1; i < n; i++) { /* a handful: a call of qsort() takes longer */
+        struct resq moving = l.q[i];
+        uint32_t at = i;
+
+        for (; at > 0 && l.q[at - 1].name.v > moving.name.v; at--)
+            l.q[at] = l.q[at - 1];
+        l.q[at] = moving;
+    }
     return l;
 }
 

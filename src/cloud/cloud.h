@@ -39,6 +39,13 @@ struct cloud_class { /* a kind of node class */
     const char *group, *version, *kind, *plural;
 };
 
+/* What a provider says when a machine has joined: whether it counts already, and a label that it has found out by now. */
+struct cloud_hook {
+    bool pending;
+    int64_t after_ms;        /* ask again then; 0: after a back-off */
+    struct annotation label; /* for claim and Node; an empty key: none */
+};
+
 struct cloud {
     const char *name; /* "kwok", "aws" */
     void *self;
@@ -50,6 +57,8 @@ struct cloud {
         *node_labels;          /* keys that its Nodes have besides the well-known ones; NULL-terminated; for metrics */
     int64_t launch_timeout_ms; /* a claim that is not launched by then is given up; 0: 5 min */
 
+    /* Once, before anything else is asked but for the catalogue, which is empty until then. A failure is the end of the process. NULL: nothing to do. */
+    bool (*start)(void *self, struct err *e);
     /* The claim's symbols are `t`, and k is NULL when its class is not there. Both stay as they are until the call returns. Results live in the arena. */
     bool (*create)(void *self, struct arena *a, struct syms *t, const struct nodeclaim *c, const struct nodeclass *k,
                    struct machine *ret, struct err *e);
@@ -64,5 +73,8 @@ struct cloud {
     const struct catalog *(*catalog)(void *self);
     /* Empty: not drifted. NULL: the provider knows no drift. */
     bool (*drifted)(void *self, struct arena *a, const struct nodeclaim *c, str *ret_reason, struct err *e);
+    /* Asked before a Node counts as registered (lifecycle 3.3); NULL: the provider has no say. */
+    const char *hook_name;
+    bool (*hook)(void *self, struct arena *a, const struct nodeclaim *c, struct cloud_hook *ret, struct err *e);
     void (*free)(void *self);
 };

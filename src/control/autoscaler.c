@@ -29,6 +29,8 @@ struct autoscaler {
     struct election *election;
     struct recorder *election_recorder; /* its events carry the identity as component */
     struct controllers *controllers;
+    void *provider_controllers;
+    bool starting; /* the provider is */
     bool elected, started, stopping, ended;
     bool has_crds;       /* seen once: probes do not ask again */
     int64_t unsynced_ms; /* since when the store was not seen synced; 0: it was at the last look */
@@ -147,6 +149,24 @@ static void elect(struct autoscaler *o)
                                                 });
 }
 
+/* Nobody stands for election who could do nothing if he won. */
+static void start_provider(void *arg)
+{
+    struct autoscaler *o = arg;
+    struct err e;
+    bool ok = o->c.cloud->start(o->c.cloud->self, &e);
+
+    o->starting = false;
+    if (o->stopping || world_dead(o->s.world))
+        return;
+    if (ok) {
+        elect(o);
+    } else {
+        log_error(o->s.log, "the provider cannot start", &e, LOG_STR("provider", str_c(o->c.cloud->name)));
+        end(o, 1);
+    }
+}
+
 /* ---- life ---- */
 
 static void on_call(void *ctx, const struct api_call *c)
@@ -210,7 +230,7 @@ static bool set_up(struct autoscaler *o, struct err *e)
                                              .burst = (uint32_t)opt->kube_client_burst,
                                              .on_call = on_call,
                                              .ctx = o});
-    o->c.cloud = o->s.cloud(&o->c, e);
+    o->c.cloud = o->s.provider->make(&o->c, e);
     if (!o->c.cloud || !can_elect(o, e))
         return false;
     if (opt->settings.node_overlays)
@@ -227,6 +247,8 @@ static bool set_up(struct autoscaler *o, struct err *e)
     recorder_mute(o->c.recorder, true); /* until we lead */
     o->c.manager = manager_new(o->s.world, o->s.log, o->metrics);
     o->controllers = controllers_register(&o->c);
+    if (o->s.provider->attach)
+        o->provider_controllers = o->s.provider->attach(&o->c);
     o->c.feed = feed_new(&(struct feed_options){.store = o->c.store,
                                                 .classes = o->c.cloud->classes,
                                                 .n_classes = o->c.cloud->n_classes,
@@ -237,7 +259,12 @@ static bool set_up(struct autoscaler *o, struct err *e)
                                                 .on_error = on_feed_error,
                                                 .on_listed = on_listed});
     feed_watch(o->c.feed, o->c.api);
-    elect(o);
+    if (o->c.cloud->start) {
+        o->starting = true;
+        fiber_go(o->s.world, "provider", start_provider, o);
+    } else {
+        elect(o);
+    }
     return true;
 }
 
@@ -258,7 +285,8 @@ static void wind_down(void *arg)
     struct autoscaler *o = arg;
     int64_t deadline = world_mono_us(o->s.world) + STOP_US;
 
-    while (!manager_idle(o->c.manager) && world_mono_us(o->s.world) < deadline && !world_dead(o->s.world))
+    while ((o->starting || !manager_idle(o->c.manager)) && world_mono_us(o->s.world) < deadline &&
+           !world_dead(o->s.world))
         fiber_sleep_us(o->s.world, STOP_POLL_US);
     if (o->election)
         election_resign(o->election);
@@ -287,6 +315,8 @@ void autoscaler_free(struct autoscaler *o)
     api_free(o->election_api);
     feed_free(o->c.feed);
     manager_free(o->c.manager);
+    if (o->provider_controllers)
+        o->s.provider->detach(o->provider_controllers);
     controllers_free(o->controllers);
     recorder_free(o->c.recorder);
     store_free(o->c.store);

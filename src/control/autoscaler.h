@@ -16,15 +16,18 @@ typedef struct cloud *(*cloud_make_fn)(struct control *c, struct err *e);
 struct provider_source {
     const char *name;
     cloud_make_fn make;
+    /* Controllers of the provider's own, registered after all others; NULL: it has none. */
+    void *(*attach)(struct control *c);
+    void (*detach)(void *controllers);
 };
 
 struct autoscaler_setup {
     struct world *world;
-    struct kube_config *config; /* outlives the autoscaler, as do the next three */
+    struct kube_config *config; /* outlives the autoscaler, as do the next three, and the provider */
     const struct options *options;
     struct syms *syms;
     struct log *log;
-    cloud_make_fn cloud;
+    const struct provider_source *provider;
     str identity; /* of this replica: host name and something unique */
     /* It is over: status 0 after autoscaler_stop(), 1 when the lease was lost. The autoscaler may be freed from here on, not inside. */
     void (*on_end)(void *ctx, int status);

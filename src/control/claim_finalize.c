@@ -5,13 +5,13 @@
 
 #define INSTANCE_POLL_MS 5000
 
-static double seconds_since(const struct pass *p, int64_t from_ms)
+static double seconds_since(const struct visit *p, int64_t from_ms)
 {
     return from_ms == INT64_MIN ? 0 : (double)(world_now_ms(p->c->world) - from_ms) / 1000;
 }
 
 /* When every pod has to be gone by. What is there is never changed: node repair sets it to now. */
-static bool annotate_deadline(struct pass *p, struct result *ret)
+static bool annotate_deadline(struct visit *p, struct result *ret)
 {
     struct arena *a = p->r->arena;
     str grace = tree_str(tree_at(p->d.obj, "spec", "terminationGracePeriod", NULL)), name = obj_name(p->d.obj);
@@ -43,7 +43,7 @@ static bool annotate_deadline(struct pass *p, struct result *ret)
 }
 
 /* A machine that was bought in a pass whose patch then failed: the claim must know of it to get rid of it. */
-static bool recall_launch(struct pass *p, struct result *ret)
+static bool recall_launch(struct visit *p, struct result *ret)
 {
     const struct launch *l = claim_note(p->s, obj_uid(p->d.obj))->launch;
     struct err e;
@@ -58,7 +58,7 @@ static bool recall_launch(struct pass *p, struct result *ret)
 }
 
 /* false: there are Nodes still, or they could not be deleted. */
-static bool nodes_are_gone(struct pass *p, str id, struct result *ret)
+static bool nodes_are_gone(struct visit *p, str id, struct result *ret)
 {
     struct names n = store_nodes_by_id(p->c->store, id);
     str *names = arena_new_array(p->r->arena, str, n.n);
@@ -81,7 +81,7 @@ static bool nodes_are_gone(struct pass *p, str id, struct result *ret)
 }
 
 /* false: it is still there, or nobody knows. */
-static bool machine_is_gone(struct pass *p, struct result *ret)
+static bool machine_is_gone(struct visit *p, struct result *ret)
 {
     struct control *c = p->c;
     const struct nodeclaim *claim = store_claim(c->store, obj_name(p->d.obj));
@@ -115,7 +115,7 @@ static bool machine_is_gone(struct pass *p, struct result *ret)
     return true;
 }
 
-static struct result let_go(struct pass *p)
+static struct result let_go(struct visit *p)
 {
     str pool = obj_label(p->d.obj, POOL_LABEL);
     struct err e;
@@ -132,7 +132,7 @@ static struct result let_go(struct pass *p)
     return RESULT_OK;
 }
 
-struct result finalize_run(struct pass *p)
+struct result finalize_run(struct visit *p)
 {
     struct result ret = RESULT_OK;
 

@@ -70,7 +70,7 @@ struct obstacle initialize_obstacle(struct arena *a, const struct syms *t, const
     return (struct obstacle){0};
 }
 
-void initialize_run(struct pass *p)
+void initialize_run(struct visit *p)
 {
     struct cond_object conds = draft_conds(&p->d);
     struct control *c = p->c;

@@ -101,7 +101,7 @@ bool taint_tree_is(const struct tree *taint, str key, str effect);
 
 /* ---- nodeclaim.lifecycle: one pass over one claim ---- */
 
-struct pass {
+struct visit {
     struct claims *s;
     struct control *c;
     struct reconcile *r;
@@ -110,14 +110,14 @@ struct pass {
     struct result result;
 };
 
-void pass_add(struct pass *p, struct result res);                    /* lifecycle 0.2, min-result */
-bool pass_delete(struct pass *p, const char *reason, struct err *e); /* the claim; counted */
+void visit_add(struct visit *p, struct result res);                    /* lifecycle 0.2, min-result */
+bool visit_delete(struct visit *p, const char *reason, struct err *e); /* the claim; counted */
 
-void launch_run(struct pass *p);
-void register_run(struct pass *p);
-void initialize_run(struct pass *p);
-void liveness_run(struct pass *p);
-struct result finalize_run(struct pass *p);
+void launch_run(struct visit *p);
+void register_run(struct visit *p);
+void initialize_run(struct visit *p);
+void liveness_run(struct visit *p);
+struct result finalize_run(struct visit *p);
 
 void launch_free(struct launch *l);
 /* What was bought becomes part of the claim. */

@@ -41,16 +41,16 @@ void claim_populate(struct arena *a, const struct syms *t, struct tree *claim, c
 }
 
 /* The claim is given up: whoever wanted it makes another one. */
-static void give_up(struct pass *p, const char *reason, const struct err *why)
+static void give_up(struct visit *p, const char *reason, const struct err *why)
 {
     struct err e;
 
     log_error(p->log, "failed launching nodeclaim", why);
-    if (!pass_delete(p, reason, &e) && e.kind != ERR_NOT_FOUND)
+    if (!visit_delete(p, reason, &e) && e.kind != ERR_NOT_FOUND)
         reconcile_fail(p->r, &e);
 }
 
-static void no_capacity(struct pass *p, struct err *e)
+static void no_capacity(struct visit *p, struct err *e)
 {
     struct arena *a = p->r->arena;
     str uid = obj_uid(p->d.obj);
@@ -69,7 +69,7 @@ static void no_capacity(struct pass *p, struct err *e)
     give_up(p, "insufficient_capacity", e);
 }
 
-static void failed(struct pass *p, struct err *e)
+static void failed(struct visit *p, struct err *e)
 {
     struct cond_object conds = draft_conds(&p->d);
     str text = error_text(p->r->arena, e->msg);
@@ -90,7 +90,7 @@ static void failed(struct pass *p, struct err *e)
     reconcile_fail(p->r, e);
 }
 
-static struct launch *buy(struct pass *p, struct err *e)
+static struct launch *buy(struct visit *p, struct err *e)
 {
     struct control *c = p->c;
     const struct nodeclaim *claim = store_claim(c->store, obj_name(p->d.obj));
@@ -114,7 +114,7 @@ static struct launch *buy(struct pass *p, struct err *e)
     return ret;
 }
 
-static void tell(struct pass *p, const struct machine *m)
+static void tell(struct visit *p, const struct machine *m)
 {
     struct sb b = {0};
 
@@ -126,14 +126,14 @@ static void tell(struct pass *p, const struct machine *m)
     sb_fini(&b);
 }
 
-static bool is_there(const struct pass *p)
+static bool is_there(const struct visit *p)
 {
     const struct kept *k = store_kept(p->c->store, OBJ_NODECLAIM, obj_name(p->d.obj));
 
     return k && str_eq(k->uid, obj_uid(p->d.obj));
 }
 
-void launch_run(struct pass *p)
+void launch_run(struct visit *p)
 {
     struct cond_object conds = draft_conds(&p->d);
     str uid = obj_uid(p->d.obj);

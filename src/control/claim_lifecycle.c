@@ -4,12 +4,12 @@
  * registered and initialized in one pass. What they changed is sent at the end. */
 #include "control/claim_int.h"
 
-void pass_add(struct pass *p, struct result res)
+void visit_add(struct visit *p, struct result res)
 {
     p->result = result_min(p->result, res);
 }
 
-bool pass_delete(struct pass *p, const char *reason, struct err *e)
+bool visit_delete(struct visit *p, const char *reason, struct err *e)
 {
     if (!write_delete(p->c, p->r->arena, OBJ_NODECLAIM, obj_name(p->d.before), e))
         return false;
@@ -17,7 +17,7 @@ bool pass_delete(struct pass *p, const char *reason, struct err *e)
     return true;
 }
 
-static struct result advance(struct pass *p)
+static struct result advance(struct visit *p)
 {
     struct err e;
 
@@ -37,7 +37,7 @@ static struct result advance(struct pass *p)
 }
 
 /* Every step is behind it, and the claim says so: until it says something else there is nothing to do. */
-static bool has_arrived(const struct pass *p)
+static bool has_arrived(const struct visit *p)
 {
     const struct tree *obj = p->d.obj;
 
@@ -48,7 +48,7 @@ static bool has_arrived(const struct pass *p)
 static struct result reconcile(struct reconcile *r)
 {
     struct claims *s = r->ctx;
-    struct pass p = {.s = s, .c = s->c, .r = r, .result = RESULT_OK};
+    struct visit p = {.s = s, .c = s->c, .r = r, .result = RESULT_OK};
     const struct kept *k = claim_meta(s, r->name);
 
     if (!k)

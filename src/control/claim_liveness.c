@@ -19,14 +19,14 @@ enum liveness liveness_decide(const struct tree *claim, int64_t launch_timeout_m
 }
 
 /* Says what becomes of the run: false ends it. */
-static bool give_up(struct pass *p, const char *reason, int64_t timeout_ms)
+static bool give_up(struct visit *p, const char *reason, int64_t timeout_ms)
 {
     struct sb b = {0};
     struct err e;
 
     if (!pool_health_report(p->s, p->r->arena, p->d.obj, /* failed= */ true, &e) && e.kind != ERR_NOT_FOUND) {
         if (e.kind == ERR_CONFLICT)
-            pass_add(p, result_requeue());
+            visit_add(p, result_requeue());
         else
             reconcile_fail(p->r, &e);
         return false;
@@ -34,14 +34,14 @@ static bool give_up(struct pass *p, const char *reason, int64_t timeout_ms)
     duration_print(&b, timeout_ms * 1000000);
     log_debug(p->log, "terminating due to timeout", LOG_STR("timeout", sb_view(&b)), LOG_STR("reason", str_c(reason)));
     sb_fini(&b);
-    if (pass_delete(p, reason, &e))
+    if (visit_delete(p, reason, &e))
         return true;
     if (e.kind != ERR_NOT_FOUND)
         reconcile_fail(p->r, &e);
     return false;
 }
 
-void liveness_run(struct pass *p)
+void liveness_run(struct visit *p)
 {
     int64_t now_ms = world_now_ms(p->c->world), left_ms = 0;
     int64_t launch_ms = p->c->cloud->launch_timeout_ms ? p->c->cloud->launch_timeout_ms : LAUNCH_TIMEOUT_MS;
@@ -54,7 +54,7 @@ void liveness_run(struct pass *p)
         l = liveness_decide(p->d.obj, launch_ms, /* after_launch= */ true, now_ms, &left_ms);
     }
     if (l == LIVE_WAIT)
-        pass_add(p, result_after_ms(left_ms));
+        visit_add(p, result_after_ms(left_ms));
     if (l == LIVE_NOT_REGISTERED)
         (void)give_up(p, "registration_timeout", REGISTRATION_TIMEOUT_MS);
 }

@@ -1,6 +1,5 @@
-/* Registration: the machine has joined the cluster as a Node, which becomes what its claim says (lifecycle 3.3).
- *
- * Providers have no hooks in registration so far; the Node is registered in the pass that finds it. */
+/* Registration: the machine has joined the cluster as a Node, which becomes what its claim says (lifecycle 3.3). The provider may want to know more of the machine
+ * first: until then the Node has all that the claim says and is kept for itself by its taint. */
 #include "control/claim_int.h"
 #include "data/edit.h"
 
@@ -100,7 +99,7 @@ void node_set_registered(struct arena *a, struct tree *node)
 
 /* ---- the step ---- */
 
-static void warn_taint_missing(struct pass *p)
+static void warn_taint_missing(struct visit *p)
 {
     str uid = obj_uid(p->d.obj);
     struct err e;
@@ -120,21 +119,52 @@ static void warn_taint_missing(struct pass *p)
         });
 }
 
+/* Asks the provider. Its label goes to the claim. */
+static struct cloud_hook ask_provider(struct visit *p)
+{
+    const struct cloud *cloud = p->c->cloud;
+    struct arena *a = p->r->arena;
+    struct cloud_hook ret = {0};
+    const struct nodeclaim *c = cloud->hook ? store_claim(p->c->store, obj_name(p->d.obj)) : NULL;
+    struct err e;
+
+    if (!c)
+        return ret;
+    if (!cloud->hook(cloud->self, a, nodeclaim_dup(a, c), &ret, &e)) {
+        (void)err_wrap(&e, "registration hook \"%s\" failed", cloud->hook_name);
+        reconcile_fail(p->r, &e);
+        return (struct cloud_hook){.pending = true};
+    }
+    if (ret.pending)
+        visit_add(p, ret.after_ms ? result_after_ms(ret.after_ms) : result_requeue());
+    else if (ret.label.key.n)
+        obj_set_label(a, p->d.obj, arena_strdup(a, ret.label.key), arena_strdup(a, ret.label.val));
+    return ret;
+}
+
 /* false: the run ends here, for now. */
-static bool write_node(struct pass *p, struct draft *node)
+static bool write_node(struct visit *p, struct draft *node)
 {
     struct arena *a = p->r->arena;
     struct err e;
+    struct cloud_hook hook = ask_provider(p);
 
     if (obj_label(node->obj, REGISTERED_LABEL).n == 0 &&
         !node_has_taint(node->obj, STR(UNREGISTERED_TAINT), STR("NoExecute")))
         warn_taint_missing(p);
     node_sync(a, node->obj, p->d.obj);
-    node_set_registered(a, node->obj);
-    if (draft_patch(node, DRAFT_LOCKED, &e))
-        return true;
+    if (!hook.pending)
+        node_set_registered(a, node->obj);
+    if (draft_patch(node, DRAFT_LOCKED, &e)) {
+        if (hook.pending) {
+            struct cond_object conds = draft_conds(&p->d);
+
+            conds_unknown(&conds, "Registered", STR("RegistrationHookPending"), str_c(p->c->cloud->hook_name));
+        }
+        return !hook.pending;
+    }
     if (e.kind == ERR_CONFLICT) {
-        pass_add(p, result_requeue());
+        visit_add(p, result_requeue());
         return false;
     }
     err_lead(&e, "syncing node");
@@ -142,19 +172,19 @@ static bool write_node(struct pass *p, struct draft *node)
     return false;
 }
 
-static void report_health(struct pass *p)
+static void report_health(struct visit *p)
 {
     struct err e;
 
     if (pool_health_report(p->s, p->r->arena, p->d.obj, /* failed= */ false, &e) || e.kind == ERR_NOT_FOUND)
         return;
     if (e.kind == ERR_CONFLICT)
-        pass_add(p, result_requeue());
+        visit_add(p, result_requeue());
     else
         reconcile_fail(p->r, &e);
 }
 
-static void resume(struct pass *p)
+static void resume(struct visit *p)
 {
     struct control *c = p->c;
     const struct nodeclaim *claim = store_claim(c->store, obj_name(p->d.obj));
@@ -163,7 +193,7 @@ static void resume(struct pass *p)
         c->cloud->resume(c->cloud->self, c->syms, claim, store_class(c->store, &claim->class_ref));
 }
 
-void register_run(struct pass *p)
+void register_run(struct visit *p)
 {
     struct cond_object conds = draft_conds(&p->d);
     struct draft node;

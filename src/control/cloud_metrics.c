@@ -92,6 +92,20 @@ static bool drifted(void *self, struct arena *a, const struct nodeclaim *c, str 
     return end(m, STR("IsDrifted"), began, m->inner->drifted(m->inner->self, a, c, ret_reason, e), e);
 }
 
+static bool start(void *self, struct err *e)
+{
+    struct cloud *in = ((struct metered *)self)->inner;
+
+    return in->start(in->self, e);
+}
+
+static bool hook(void *self, struct arena *a, const struct nodeclaim *c, struct cloud_hook *ret, struct err *e)
+{
+    struct cloud *in = ((struct metered *)self)->inner;
+
+    return in->hook(in->self, a, c, ret, e);
+}
+
 static void free_both(void *self)
 {
     struct metered *m = self;
@@ -116,6 +130,8 @@ void cloud_metrics_wrap(struct control *c)
     m->outer.list = list;
     m->outer.catalog = catalog;
     m->outer.drifted = c->cloud->drifted ? drifted : NULL;
+    m->outer.start = c->cloud->start ? start : NULL;
+    m->outer.hook = c->cloud->hook ? hook : NULL;
     m->outer.free = free_both;
     c->cloud = &m->outer;
 }

@@ -1,6 +1,7 @@
 /* One table: flag, variable, default, what it means, how it is read. Help and documentation print the same table. */
 #include "control/options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "k8s/settings.h"
@@ -12,7 +13,7 @@ struct ctx {
     struct syms *t;
 };
 
-enum option_type { O_TEXT, O_NUMBER, O_BOOL, O_DURATION, O_CHOICE };
+enum option_type { O_TEXT, O_NUMBER, O_DECIMAL, O_BOOL, O_DURATION, O_CHOICE };
 
 struct option {
     struct option_doc doc;
@@ -20,6 +21,20 @@ struct option {
     size_t at; /* of the field in struct options; O_CHOICE: unused */
     bool (*set)(struct ctx *c, str v, struct err *e);
 };
+
+static bool parse_go_bool(str v, bool *ret)
+{
+    static const char *const yes[] = {"1", "t", "T", "TRUE", "true", "True"};
+    static const char *const no[] = {"0", "f", "F", "FALSE", "false", "False"};
+
+    for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
+        if (str_is(v, yes[i]))
+            return *ret = true, true;
+        if (str_is(v, no[i]))
+            return *ret = false, true;
+    }
+    return false;
+}
 
 static bool invalid(const char *name, str v, struct err *e)
 {
@@ -118,13 +133,36 @@ static bool set_gates(struct ctx *c, str v, struct err *e)
     return true;
 }
 
+static bool set_aws_gates(struct ctx *c, str v, struct err *e)
+{
+    str one, name, value;
+
+    while (v.n) {
+        bool on;
+
+        (void)str_cut(v, ',', &one, &v);
+        one = str_trim(one);
+        if (one.n == 0)
+            continue;
+        if (!str_cut(one, '=', &name, &value) || !parse_go_bool(str_trim(value), &on))
+            return err_set(e, ERR_INVALID,
+                           "parsing aws feature gates: AWS_FEATURE_GATES: \"" STR_FMT
+                           "\" is not name=true or name=false",
+                           STR_ARG(one));
+        if (str_is(str_trim(name), "NodeClassCEL"))
+            c->o->aws.gate_nodeclass_cel = on;
+    }
+    return true;
+}
+
 #define FIELD(name) offsetof(struct options, name), NULL
 #define GATES                                                                                                          \
     "NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,NodeOverlay=false,StaticCapacity=false,"     \
     "CapacityBuffer=false"
 
 static const struct option table[] = {
-    {{"provider", "KARPENTER_PROVIDER", "kwok", "who makes machines: kwok makes Node objects without machines"},
+    {{"provider", "KARPENTER_PROVIDER", "kwok",
+      "who makes machines: aws launches them in EC2, kwok makes Node objects without machines"},
      O_TEXT,
      FIELD(provider)},
     {{"kubeconfig", NULL, "",
@@ -211,6 +249,55 @@ static const struct option table[] = {
     {{"instance-types-file-path", "INSTANCE_TYPES_FILE_PATH", "", "kwok: JSON file with the instance types"},
      O_TEXT,
      FIELD(instance_types_path)},
+    {{"cluster-name", "CLUSTER_NAME", "", "aws: name of the cluster, which is in the tags of what is made; required"},
+     O_TEXT,
+     FIELD(aws.cluster_name)},
+    {{"cluster-endpoint", "CLUSTER_ENDPOINT", "",
+      "aws: URL of the API server for new nodes; otherwise EKS is asked for it"},
+     O_TEXT,
+     FIELD(aws.cluster_endpoint)},
+    {{"cluster-ca-bundle", "CLUSTER_CA_BUNDLE", "",
+      "aws: certificates that new nodes believe, base64 of PEM; otherwise those that the controller believes itself"},
+     O_TEXT,
+     FIELD(aws.cluster_ca_bundle)},
+    {{"isolated-vpc", "ISOLATED_VPC", "false",
+      "aws: services without an endpoint in the VPC (IAM, prices on demand) are not asked"},
+     O_BOOL,
+     FIELD(aws.isolated_vpc)},
+    {{"eks-control-plane", "EKS_CONTROL_PLANE", "false", "aws: the cluster's version is asked of EKS"},
+     O_BOOL,
+     FIELD(aws.eks_control_plane)},
+    {{"vm-memory-overhead-percent", "VM_MEMORY_OVERHEAD_PERCENT", "0.075",
+      "aws: share of the memory that a virtual machine does not give to its kernel"},
+     O_DECIMAL,
+     FIELD(aws.memory_overhead)},
+    {{"interruption-queue", "INTERRUPTION_QUEUE", "",
+      "aws: name of the SQS queue with news of interruptions; empty: none"},
+     O_TEXT,
+     FIELD(aws.interruption_queue)},
+    {{"reserved-enis", "RESERVED_ENIS", "0", "aws: network interfaces of a machine that pods do not get"},
+     O_NUMBER,
+     FIELD(aws.reserved_enis)},
+    {{"disable-dry-run", "DISABLE_DRY_RUN", "false",
+      "aws: node classes are not tried by dry runs before they are ready"},
+     O_BOOL,
+     FIELD(aws.disable_dry_run)},
+    {{"enable-zonal-shift", "ENABLE_ZONAL_SHIFT", "false",
+      "aws: nothing is launched in zones that ARC has shifted away from"},
+     O_BOOL,
+     FIELD(aws.enable_zonal_shift)},
+    {{"ami-refresh-interval", "AMI_REFRESH_INTERVAL", "1m", "aws: for how long found images are believed; at least 1m"},
+     O_DURATION,
+     FIELD(aws.ami_refresh_ms)},
+    {{"subnet-refresh-interval", "SUBNET_REFRESH_INTERVAL", "1m",
+      "aws: for how long found subnets are believed; at least 1m"},
+     O_DURATION,
+     FIELD(aws.subnet_refresh_ms)},
+    {{"aws-feature-gates", "AWS_FEATURE_GATES", "NodeClassCEL=false",
+      "aws: Name=true|false, comma separated; NodeClassCEL: expressions in spec.kubelet of node classes"},
+     O_CHOICE,
+     0,
+     set_aws_gates},
     {{"packing", "PACKING", "compat", "compat makes Karpenter's own choices"}, O_CHOICE, 0, set_packing},
     {{"nodepool-weight-order", "NODEPOOL_WEIGHT_ORDER", "descending",
       "descending: the heaviest NodePool first; or ascending"},
@@ -233,20 +320,6 @@ static const struct option table[] = {
      set_max_replacements},
 };
 
-static bool parse_go_bool(str v, bool *ret)
-{
-    static const char *const yes[] = {"1", "t", "T", "TRUE", "true", "True"};
-    static const char *const no[] = {"0", "f", "F", "FALSE", "false", "False"};
-
-    for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
-        if (str_is(v, yes[i]))
-            return *ret = true, true;
-        if (str_is(v, no[i]))
-            return *ret = false, true;
-    }
-    return false;
-}
-
 /* false: the text is not of the option's type. */
 static bool store_value(const struct option *x, struct options *o, const char *text, bool from_flag)
 {
@@ -261,6 +334,8 @@ static bool store_value(const struct option *x, struct options *o, const char *t
         return true;
     case O_NUMBER:
         return str_to_i64(v, (int64_t *)field);
+    case O_DECIMAL:
+        return str_to_double(v, (double *)field);
     case O_BOOL:
         if (from_flag && !str_is(v, "true") && !str_is(v, "false"))
             return false;
@@ -323,6 +398,54 @@ static bool parse_flags(struct ctx *c, int argc, char **argv, struct err *e)
     return true;
 }
 
+/* An absolute URL with a host, as Go reads it: any scheme will do. */
+static bool is_url(str v)
+{
+    str scheme, rest, host;
+
+    if (!str_cut(v, ':', &scheme, &rest) || scheme.n == 0 || !str_starts(rest, STR("//")))
+        return false;
+    for (size_t i = 0; i < v.n; i++)
+        if ((unsigned char)v.p[i] <= ' ' || v.p[i] == 0x7f)
+            return false;
+    for (size_t i = 0; i < scheme.n; i++) {
+        char c = scheme.p[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+
+        if (!letter && (i == 0 || !((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.')))
+            return false;
+    }
+    host = str_sub(rest, 2, rest.n);
+    for (size_t i = 0; i < host.n; i++)
+        if (host.p[i] == '/' || host.p[i] == '?' || host.p[i] == '#')
+            host.n = i;
+    return host.n > 0;
+}
+
+/* aws 9.1: all that is wrong, at once. */
+static bool check_aws(const struct options_aws *o, struct err *e)
+{
+    const struct {
+        bool wrong;
+        const char *text;
+    } rules[] = {
+        {o->cluster_endpoint[0] && !is_url(str_c(o->cluster_endpoint)), "cluster endpoint URL is not valid"},
+        {!(o->memory_overhead >= 0), "vm-memory-overhead-percent cannot be negative"},
+        {o->reserved_enis < 0, "reserved-enis cannot be negative"},
+        {o->reserved_enis > INT32_MAX, "reserved-enis is too large"},
+        {o->cluster_name[0] == 0, "missing field, cluster-name"},
+        {o->ami_refresh_ms < 60000, "ami-refresh-interval must be at least 1m"},
+        {o->subnet_refresh_ms < 60000, "subnet-refresh-interval must be at least 1m"},
+    };
+    char all[sizeof(e->msg)] = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+        if (rules[i].wrong && n < sizeof(all))
+            n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%s", n ? "; " : "", rules[i].text);
+    return n == 0 || err_set(e, ERR_INVALID, "validating options, %s", all);
+}
+
 static bool check(const struct options *o, struct err *e)
 {
     if (o->metrics_port < 0 || o->metrics_port > 65535 || o->health_probe_port < 0 || o->health_probe_port > 65535)
@@ -331,7 +454,7 @@ static bool check(const struct options *o, struct err *e)
         return err_set(e, ERR_INVALID, "kube-client-qps and kube-client-burst cannot be negative");
     if (o->batch_idle_ms < 0 || o->batch_max_ms < 0)
         return err_set(e, ERR_INVALID, "batch-idle-duration and batch-max-duration cannot be negative");
-    return true;
+    return strcmp(o->provider, "aws") != 0 || check_aws(&o->aws, e);
 }
 
 static const char *env_value(const char *const *env, const char *name)

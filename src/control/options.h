@@ -9,6 +9,16 @@
 #include "model/snapshot.h"
 #include "obs/log.h"
 
+/* Of the provider aws (aws 9.1); looked at by nobody else. */
+struct options_aws {
+    const char *cluster_name, *cluster_endpoint, *cluster_ca_bundle, *interruption_queue; /* "": not said */
+    bool isolated_vpc, eks_control_plane, disable_dry_run, enable_zonal_shift;
+    bool gate_nodeclass_cel;
+    double memory_overhead;
+    int64_t reserved_enis;
+    int64_t ami_refresh_ms, subnet_refresh_ms;
+};
+
 struct options {
     const char *provider; /* "kwok", "aws" */
     const char *kubeconfig, *context;
@@ -23,6 +33,7 @@ struct options {
     int64_t batch_max_ms, batch_idle_ms;
     bool gate_node_repair, gate_static_capacity; /* the others are settings */
     const char *instance_types_path;
+    struct options_aws aws;
     struct settings settings; /* what planning looks at */
     bool help;                /* --help was given */
 };
@@ -31,7 +42,7 @@ struct option_doc {
     const char *flag, *env, *fallback, *help;
 };
 
-/* env: name, value, …, NULL; or NULL for the process' own environment. Texts refer to argv and environment. */
+/* What is wrong with the settings of the provider that was chosen is said all together. env: name, value, …, NULL; or NULL for the process' own environment. Texts refer to argv and environment. */
 bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc, char **argv, const char *const *env,
                    struct err *e);
 const struct option_doc *options_docs(uint32_t *ret_n);

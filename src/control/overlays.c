@@ -198,6 +198,20 @@ static bool drifted(void *self, struct arena *a, const struct nodeclaim *c, str 
     return in->drifted(in->self, a, c, ret_reason, e);
 }
 
+static bool start(void *self, struct err *e)
+{
+    struct cloud *in = ((struct overlays *)self)->inner;
+
+    return in->start(in->self, e);
+}
+
+static bool hook(void *self, struct arena *a, const struct nodeclaim *c, struct cloud_hook *ret, struct err *e)
+{
+    struct cloud *in = ((struct overlays *)self)->inner;
+
+    return in->hook(in->self, a, c, ret, e);
+}
+
 static void free_both(void *self)
 {
     struct overlays *s = self;
@@ -224,6 +238,8 @@ struct overlays *overlays_new(struct control *c)
     s->outer.list = list;
     s->outer.catalog = catalog;
     s->outer.drifted = c->cloud->drifted ? drifted : NULL;
+    s->outer.start = c->cloud->start ? start : NULL;
+    s->outer.hook = c->cloud->hook ? hook : NULL;
     s->outer.free = free_both;
     c->cloud = &s->outer;
     return s;

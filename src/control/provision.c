@@ -375,6 +375,10 @@ static void on_buffer(void *ctx, str id)
     provisioner_trigger(ctx, id);
 }
 
+/* A claim whose creation failed may be there all the same, when only the answer was lost. Its watch gets as long to say so as pods get to come: whoever plans at once buys it twice, and goes
+ * beyond limits. */
+static const struct limiter_spec after_failure = {.base_us = 1000000, .max_us = RETRY_US};
+
 struct provisioner *provision_register(struct control *c)
 {
     struct provisioner *p = xcalloc(1, sizeof(*p));
@@ -384,9 +388,9 @@ struct provisioner *provision_register(struct control *c)
     p->arena = arena_new(0);
     p->retry = (struct timer){.fn = on_retry, .ctx = p};
     batch_init(&p->batch, c->world, c->options->batch_idle_ms, c->options->batch_max_ms, on_window, p);
-    p->queue = manager_add(
-        c->manager, &(struct controller_spec){
-                        .name = "provisioner", .workers = 1, .limit = limiter_default, .fn = provision, .ctx = p});
+    p->queue = manager_add(c->manager,
+                           &(struct controller_spec){
+                               .name = "provisioner", .workers = 1, .limit = after_failure, .fn = provision, .ctx = p});
     store_subscribe(c->store, on_event, p);
     if (c->options->settings.capacity_buffers)
         p->buffers = buffers_new(c, on_buffer, p);

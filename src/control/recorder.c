@@ -16,7 +16,8 @@
 #define MAX_TRIES 12
 #define RETRY_US (10ll * 1000000)
 #define DEDUPE_MS (2ll * 60 * 1000)
-#define DEDUPE_MAX 131072u /* some for each Node and NodeClaim of a large cluster */
+#define DEDUPE_MAX 131072u             /* some for each Node and NodeClaim of a large cluster */
+#define LOST_EVERY_US (60ll * 1000000) /* a flood is a line a minute, with a count */
 #define SHARED_QPS 5
 #define SHARED_BURST 10
 
@@ -41,8 +42,10 @@ struct recorder {
     struct correlator correlator;
     struct queued *first, *last;
     uint32_t n;
-    bool running; /* the fiber is there */
-    bool sending; /* it has one in hand */
+    uint32_t n_lost; /* that nobody was told of */
+    int64_t lost_us; /* when it is time to tell again */
+    bool running;    /* the fiber is there */
+    bool sending;    /* it has one in hand */
     bool muted;
     bool freed;
     char component[];
@@ -213,6 +216,15 @@ static void deliver(struct recorder *r, struct arena *a, const struct queued *q)
     }
 }
 
+static void tell_lost(struct recorder *r)
+{
+    if (r->n_lost == 0)
+        return;
+    log_error(r->log, "too many events are waiting: the oldest are lost", NULL, LOG_I64("lost", r->n_lost));
+    r->n_lost = 0;
+    r->lost_us = world_mono_us(r->w) + LOST_EVERY_US;
+}
+
 static void send_all(void *arg)
 {
     struct recorder *r = arg;
@@ -227,6 +239,8 @@ static void send_all(void *arg)
         arena_reset(a);
     }
     arena_free(a);
+    if (!r->freed && !world_dead(r->w))
+        tell_lost(r);
     r->running = false;
     if (r->freed)
         recorder_release(r);
@@ -325,8 +339,10 @@ void recorder_publish(struct recorder *r, const struct event *ev)
     if (ev->limited && !bucket_take(&r->shared, world_mono_us(r->w)))
         return;
     if (r->n >= QUEUE_MAX) {
-        log_error(r->log, "too many events are waiting: the oldest is lost", NULL);
         free(queue_pop(r));
+        r->n_lost++;
+        if (world_mono_us(r->w) >= r->lost_us)
+            tell_lost(r);
     }
     q = queued_new(ev, world_now_ms(r->w));
     *(r->last ? &r->last->next : &r->first) = q;

@@ -120,6 +120,30 @@ bool tree_equal(const struct tree *a, const struct tree *b)
     return false;
 }
 
+bool tree_same(const struct tree *a, const struct tree *b)
+{
+    if (a->kind != b->kind || a->n != b->n)
+        return false;
+    switch (a->kind) {
+    case TREE_NULL:
+        return true;
+    case TREE_BOOL:
+        return a->truth == b->truth;
+    case TREE_NUMBER:
+    case TREE_STRING:
+        return a->text.p == b->text.p ? a->text.n == b->text.n : str_eq(a->text, b->text);
+    case TREE_MAP:
+    case TREE_LIST:
+        break;
+    }
+    if (a->items == b->items)
+        return a->keys == b->keys;
+    for (uint32_t i = 0; i < a->n; i++)
+        if ((a->kind == TREE_MAP && !str_eq(a->keys[i], b->keys[i])) || !tree_same(&a->items[i], &b->items[i]))
+            return false;
+    return true;
+}
+
 struct tree *tree_find(struct tree *map, str key)
 {
     if (!map || map->kind != TREE_MAP)

@@ -17,6 +17,8 @@ struct tree tree_of_null(void);
 struct tree *tree_copy(struct arena *a, const struct tree *t);
 /* Maps in any order of keys, numbers by value, lists in order. */
 bool tree_equal(const struct tree *a, const struct tree *b);
+/* Written in the same way: keys in the same order, numbers with the same digits. Costs nothing where one is part of the other. */
+bool tree_same(const struct tree *a, const struct tree *b);
 
 /* The member itself, null or not; NULL when there is none. */
 struct tree *tree_find(struct tree *map, str key);

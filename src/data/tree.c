@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "base/map.h"
+#include "base/sort.h"
 
 #define FEW_KEYS 12u /* up to here comparing all pairs beats hashing */
 
@@ -63,6 +64,25 @@ const char *tree_kind_name(enum tree_kind k)
         return "a map";
     }
     return "nothing";
+}
+
+static bool key_before(const uint32_t *x, const uint32_t *y, const void *ctx)
+{
+    const str *keys = ctx;
+
+    return str_cmp(keys[*x], keys[*y]) < 0;
+}
+
+SORT_DEFINE(sort_by_key, uint32_t, key_before)
+
+uint32_t *tree_key_order(struct arena *a, const struct tree *map)
+{
+    uint32_t *v = arena_new_array(a, uint32_t, map->n);
+
+    for (uint32_t i = 0; i < map->n; i++)
+        v[i] = i;
+    sort_by_key(v, map->n, map->keys);
+    return v;
 }
 
 static uint32_t repeated_among_many(const str *keys, uint32_t n)

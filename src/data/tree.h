@@ -39,5 +39,8 @@ bool tree_is_true(const struct tree *t);
 
 const char *tree_kind_name(enum tree_kind k); /* "a map", "a string", … for messages */
 
+/* Numbers of the members of a map, in byte order of their keys. */
+uint32_t *tree_key_order(struct arena *a, const struct tree *map);
+
 /* For those who build trees: the first key that was there before, or n. */
 uint32_t tree_repeated_key(const str *keys, uint32_t n);

@@ -217,11 +217,10 @@ static bool attempt(struct api *c, struct arena *a, const struct call *k, struct
 static void write_body(const struct call *k, struct arena *a, struct http_request *q)
 {
     struct sb b = {0};
-    struct jw w = {.out = &b};
 
     if (!k->body)
         return;
-    jw_tree(&w, k->body);
+    json_compact(&b, k->body, /* nulls= */ true);
     q->body = sb_dup(&b, a);
     sb_fini(&b);
 }

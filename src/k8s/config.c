@@ -2,13 +2,10 @@
  * clock, exec plugins when what they gave runs out, both when the server has refused what we had. */
 #include "k8s/config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/b64.h"
+#include "base/file.h"
 #include "k8s/exec_plugin.h"
 #include "net/fiber.h"
 
@@ -43,41 +40,9 @@ struct kube_config {
 
 /* ---- files ---- */
 
-static bool read_fd(int fd, struct sb *b)
-{
-    char buf[4096];
-    ssize_t n = 1;
-
-    while (n > 0 && b->n <= MAX_FILE) {
-        n = read(fd, buf, sizeof(buf));
-        if (n > 0)
-            sb_bytes(b, buf, (size_t)n);
-    }
-    explicit_bzero(buf, sizeof(buf));
-    return n >= 0;
-}
-
 static bool read_file(struct arena *a, const char *path, str *ret, struct err *e)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    struct sb b = {0};
-    struct stat st;
-    bool ok = fd >= 0 && fstat(fd, &st) == 0;
-
-    if (ok && !S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
-        ok = err_set(e, ERR_INVALID, "%s: is no file", path);
-    else if (!ok || !read_fd(fd, &b))
-        ok = err_set(e, errno == ENOENT ? ERR_NOT_FOUND : errno == EACCES ? ERR_DENIED : ERR_IO, "%s: %m", path);
-    else if (b.n > MAX_FILE)
-        ok = err_set(e, ERR_INVALID, "%s: is larger than %zu MiB", path, MAX_FILE >> 20);
-    if (ok)
-        *ret = sb_dup(&b, a);
-    if (b.p)
-        explicit_bzero(b.p, b.cap);
-    sb_fini(&b);
-    if (fd >= 0)
-        (void)close(fd);
-    return ok;
+    return file_read(a, path, MAX_FILE, ret, e);
 }
 
 static const char *c_of(struct arena *a, str s)

@@ -60,9 +60,8 @@ static str holder_of(const struct tree *lease)
 static void see(struct election *l, struct arena *box, struct tree *lease)
 {
     struct sb spec = {0};
-    struct jw w = {.out = &spec};
 
-    jw_tree(&w, tree_get(lease, "spec"));
+    json_compact(&spec, tree_get(lease, "spec"), /* nulls= */ true);
     if (!l->lease || !str_eq(sb_view(&spec), sb_view(&l->spec)))
         l->since_us = world_mono_us(l->api->world);
     sb_fini(&l->spec);
@@ -96,10 +95,23 @@ static str micro_time(struct arena *a, struct world *w)
     return s;
 }
 
-/* The lease as we would have it: ours, or nobody's. */
+/* A map of its own with the same members; what is no map has none. */
+static struct tree *same_members(struct arena *a, const struct tree *t)
+{
+    struct tree *copy = tree_new_map(a);
+
+    for (uint32_t i = 0; t && t->kind == TREE_MAP && i < t->n; i++)
+        *tree_put(a, copy, t->keys[i]) = t->items[i];
+    return copy;
+}
+
+/* The lease as we would have it: ours, or nobody's. What stays is that of the lease as it was seen. */
 static struct tree *draft(struct election *l, struct arena *a, bool release)
 {
-    struct tree *t = l->lease ? tree_copy(a, l->lease) : tree_new_map(a), *spec = tree_sub(a, t, "spec");
+    struct tree *t = same_members(a, l->lease), *spec;
+
+    tree_set(a, t, "spec", *same_members(a, tree_get(t, "spec")));
+    spec = tree_sub(a, t, "spec");
     bool mine = str_eq(holder_of(t), l->o.identity);
     str now = micro_time(a, l->api->world);
     int64_t transitions = 0;

@@ -1,6 +1,6 @@
 /* field - takes fields out of a tree, checks their type, and says where something is wrong.
  *
- * Inner header of k8s/. Every getter accepts an absent parent (NULL) and an absent field; both give the zero value.
+ * For k8s/ and for whoever decodes objects of a provider. Every getter accepts an absent parent (NULL) and an absent field; both give the zero value.
  * Errors read "line:column: path: what"; the path is found afterwards by looking for the node in the object, so that
  * good input pays nothing for it.
  */

@@ -1,6 +1,6 @@
 /* fragment - the pieces of schema that many kinds share: labels, taints, requirements, selectors, resource lists.
  *
- * Inner header of k8s/. Results live in the arena of the objects unless an arena is asked for.
+ * Like field.h. Results live in the arena of the objects unless an arena is asked for.
  */
 #pragma once
 

@@ -71,6 +71,9 @@ const struct cel_program *cel_compile(struct arena *a, str source, const char *c
                                       struct err *e);
 bool cel_uses(const struct cel_program *p, const char *name);
 
+/* e->code when an operation does not take values of these kinds: a compiler that knew the kinds would have refused it. */
+#define CEL_NO_OVERLOAD "NoSuchOverload"
+
 /* vars[i] is the value of names[i]. */
 bool cel_eval(const struct cel_program *p, struct arena *a, const struct cel_value *vars, struct cel_value *ret,
               struct err *e);

@@ -24,7 +24,8 @@ bool cel_fail(struct cel_run *r, const char *fmt, ...)
 
 bool cel_no_overload(struct cel_run *r)
 {
-    return cel_fail(r, "no such overload");
+    *r->e = (struct err){.kind = ERR_INVALID, .code = CEL_NO_OVERLOAD, .msg = "no such overload"};
+    return false;
 }
 
 bool cel_charge(struct cel_run *r, uint64_t steps)

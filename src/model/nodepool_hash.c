@@ -1,61 +1,11 @@
 /* The hash that says whether a NodePool's template has changed since a NodeClaim was made from it (scheduling 2.11).
  *
  * It must agree to the bit with what clusters already carry in their annotations, or every node would count as drifted
- * on the day the controller is exchanged. It is a structural hash over type names, field names and values of the Go
- * types, so those names are spelled out here; zero-valued fields do not take part.
+ * on the day the controller is exchanged. The names of the Go types and of their fields are part of it (base/gohash.h),
+ * so they are spelled out here.
  */
+#include "base/gohash.h"
 #include "model/nodepool.h"
-
-#define FNV_OFFSET 14695981039346656037ull
-#define FNV_PRIME 1099511628211ull
-
-/* FNV-1: multiply, then xor. */
-static uint64_t fnv(uint64_t h, const void *p, size_t n)
-{
-    const unsigned char *b = p;
-
-    for (size_t i = 0; i < n; i++)
-        h = h * FNV_PRIME ^ b[i];
-    return h;
-}
-
-static uint64_t fnv_u64(uint64_t h, uint64_t v)
-{
-    for (int i = 0; i < 64; i += 8)
-        h = (h * FNV_PRIME) ^ (v >> i & 0xff);
-    return h;
-}
-
-static uint64_t hash_str(str s)
-{
-    return fnv(FNV_OFFSET, s.p, s.n);
-}
-
-static uint64_t hash_number(uint64_t v)
-{
-    return fnv_u64(FNV_OFFSET, v);
-}
-
-static uint64_t hash_pair(uint64_t a, uint64_t b)
-{
-    return fnv_u64(fnv_u64(FNV_OFFSET, a), b);
-}
-
-static void struct_begin(uint64_t *h, const char *type)
-{
-    *h = hash_str(str_c(type));
-}
-
-static void struct_field(uint64_t *h, const char *name, uint64_t value)
-{
-    *h = hash_number(*h ^ hash_pair(hash_str(str_c(name)), value));
-}
-
-static void struct_text(uint64_t *h, const char *name, str value)
-{
-    if (value.n)
-        struct_field(h, name, hash_str(value));
-}
 
 static uint64_t hash_labels(lset_id labels, const struct syms *syms)
 {
@@ -64,8 +14,8 @@ static uint64_t hash_labels(lset_id labels, const struct syms *syms)
     uint64_t h = 0;
 
     for (uint32_t i = 0; i < n; i++)
-        h ^= hash_pair(hash_str(sym_str(syms, v[i].key)), hash_str(sym_str(syms, v[i].val)));
-    return hash_number(h);
+        h ^= gohash_entry(gohash_str(sym_str(syms, v[i].key)), gohash_str(sym_str(syms, v[i].val)));
+    return gohash_map(h);
 }
 
 static uint64_t hash_annotations(const struct annotation *v, uint32_t n)
@@ -73,20 +23,21 @@ static uint64_t hash_annotations(const struct annotation *v, uint32_t n)
     uint64_t h = 0;
 
     for (uint32_t i = 0; i < n; i++)
-        h ^= hash_pair(hash_str(v[i].key), hash_str(v[i].val));
-    return hash_number(h);
+        h ^= gohash_entry(gohash_str(v[i].key), gohash_str(v[i].val));
+    return gohash_map(h);
 }
 
 /* A list is a set here: order does not count, and two equal taints cancel out. */
 static uint64_t hash_taints(const struct taints *t, const struct syms *syms)
 {
-    uint64_t all = 0, h;
+    uint64_t all = 0;
 
     for (uint32_t i = 0; i < t->n; i++) {
-        struct_begin(&h, "Taint");
-        struct_text(&h, "Key", sym_str(syms, t->v[i].key));
-        struct_text(&h, "Value", sym_str(syms, t->v[i].value));
-        struct_text(&h, "Effect", str_c(taint_effect_name(t->v[i].effect)));
+        uint64_t h = gohash_struct("Taint");
+
+        gohash_text(&h, "Key", sym_str(syms, t->v[i].key));
+        gohash_text(&h, "Value", sym_str(syms, t->v[i].value));
+        gohash_text(&h, "Effect", str_c(taint_effect_name(t->v[i].effect)));
         all ^= h;
     }
     return all;
@@ -94,22 +45,20 @@ static uint64_t hash_taints(const struct taints *t, const struct syms *syms)
 
 static uint64_t hash_class_ref(const struct nodeclass_ref *r)
 {
-    uint64_t h;
+    uint64_t h = gohash_struct("NodeClassReference");
 
-    struct_begin(&h, "NodeClassReference");
-    struct_text(&h, "Kind", r->kind);
-    struct_text(&h, "Name", r->name);
-    struct_text(&h, "Group", r->group);
+    gohash_text(&h, "Kind", r->kind);
+    gohash_text(&h, "Name", r->name);
+    gohash_text(&h, "Group", r->group);
     return h;
 }
 
 static uint64_t hash_duration(const char *type, int64_t ns)
 {
-    uint64_t h;
+    uint64_t h = gohash_struct(type);
 
-    struct_begin(&h, type);
     if (ns != 0)
-        struct_field(&h, "Duration", hash_number((uint64_t)ns));
+        gohash_field(&h, "Duration", gohash_i64(ns));
     return h;
 }
 
@@ -119,11 +68,11 @@ static bool hash_meta(const struct claim_template *t, const struct syms *syms, u
     bool labels = t->has_labels || t->labels.v != 0;
     bool annotations = t->has_annotations || t->n_annotations != 0;
 
-    struct_begin(ret, "ObjectMeta");
+    *ret = gohash_struct("ObjectMeta");
     if (labels)
-        struct_field(ret, "Labels", hash_labels(t->labels, syms));
+        gohash_field(ret, "Labels", hash_labels(t->labels, syms));
     if (annotations)
-        struct_field(ret, "Annotations", hash_annotations(t->annotations, t->n_annotations));
+        gohash_field(ret, "Annotations", hash_annotations(t->annotations, t->n_annotations));
     return labels || annotations;
 }
 
@@ -134,28 +83,27 @@ static bool hash_spec(const struct claim_template *t, const struct syms *syms, u
     bool ref = t->class_ref.group.n || t->class_ref.kind.n || t->class_ref.name.n;
     bool expires = t->expire_after_ns != DURATION_NEVER;
 
-    struct_begin(ret, "NodeClaimTemplateSpec");
+    *ret = gohash_struct("NodeClaimTemplateSpec");
     if (taints)
-        struct_field(ret, "Taints", hash_taints(&t->taints, syms));
+        gohash_field(ret, "Taints", hash_taints(&t->taints, syms));
     if (startup)
-        struct_field(ret, "StartupTaints", hash_taints(&t->startup_taints, syms));
+        gohash_field(ret, "StartupTaints", hash_taints(&t->startup_taints, syms));
     if (ref)
-        struct_field(ret, "NodeClassRef", hash_class_ref(&t->class_ref));
+        gohash_field(ret, "NodeClassRef", hash_class_ref(&t->class_ref));
     if (t->has_termination_grace) /* a pointer in Go: 0s is not the same as absent */
-        struct_field(ret, "TerminationGracePeriod", hash_duration("Duration", t->termination_grace_ns));
+        gohash_field(ret, "TerminationGracePeriod", hash_duration("Duration", t->termination_grace_ns));
     if (expires)
-        struct_field(ret, "ExpireAfter", hash_duration("NillableDuration", t->expire_after_ns));
+        gohash_field(ret, "ExpireAfter", hash_duration("NillableDuration", t->expire_after_ns));
     return taints || startup || ref || t->has_termination_grace || expires;
 }
 
 uint64_t nodepool_hash(const struct claim_template *t, const struct syms *syms)
 {
-    uint64_t h, part;
+    uint64_t h = gohash_struct("NodeClaimTemplate"), part;
 
-    struct_begin(&h, "NodeClaimTemplate");
     if (hash_meta(t, syms, &part))
-        struct_field(&h, "ObjectMeta", part);
+        gohash_field(&h, "ObjectMeta", part);
     if (hash_spec(t, syms, &part))
-        struct_field(&h, "Spec", part);
+        gohash_field(&h, "Spec", part);
     return h;
 }

@@ -112,11 +112,24 @@ static bool suffix_read(str s, struct suffix *ret)
     return true;
 }
 
+static str without_sign(str text)
+{
+    return str_sub(text, text.n && (text.p[0] == '-' || text.p[0] == '+'), text.n);
+}
+
+bool quantity_is(str text)
+{
+    str rest = without_sign(text);
+    struct decimal d;
+    struct suffix suffix;
+
+    return text.n <= LONGEST_TEXT && decimal_read(&rest, &d) && suffix_read(rest, &suffix);
+}
+
 bool quantity_parse(str text, sym name, int64_t *ret, bool *ret_binary, struct err *e)
 {
     bool negative = text.n && text.p[0] == '-';
-    bool sign = negative || (text.n && text.p[0] == '+');
-    str rest = str_sub(text, sign, text.n);
+    str rest = without_sign(text);
     struct decimal d;
     struct suffix suffix;
     int64_t v;

@@ -23,6 +23,7 @@ struct reslist {
 
 /* Text of a quantity ("1.5", "100m", "2Gi", "1e3") to units of `name`. Out of range or malformed: ERR_INVALID. */
 bool quantity_parse(str text, sym name, int64_t *ret, bool *ret_binary, struct err *e);
+bool quantity_is(str text); /* well-formed, however large */
 /* The canonical text: largest suffix that leaves an integer, as Kubernetes prints it. */
 void quantity_print(struct sb *b, sym name, int64_t v, bool binary);
 

@@ -145,7 +145,7 @@ for policy in ("WhenEmpty", "WhenEmptyOrUnderutilized", "Balanced"):
     case(f"{policy} without consolidateAfter", NODEPOOL, {"spec/disruption": {"consolidationPolicy": policy}})
 each("policy", NODEPOOL, "spec/disruption/consolidationPolicy", ["WhenUnderutilized"], ["whenempty", "1", "", "Always"], "Unsupported value")
 case("old place of expireAfter", NODEPOOL, {"spec/disruption/expireAfter": "720h"})
-BUDGETS = "spec/disruption/budgets"
+BUDGETS = "spec/disruption/budgets"  # BU-4
 for good in ({"nodes": "10", "schedule": "* * * * *", "duration": "20h"}, {"nodes": "10", "schedule": "* * * * *", "duration": "2h20m"}, {"nodes": "10"},
              {"nodes": "10", "schedule": "@annually", "duration": "2h"}, {}):
     case(f"budget {good}", NODEPOOL, {BUDGETS: [good]})

@@ -32,7 +32,7 @@ static void use(struct arena *a, const struct schema *s, const struct tree *inpu
     struct tree *once = tree_copy(a, obj);
     schema_default(a, s, obj);
     assert(tree_equal(once, obj));
-    schema_validate(a, s, obj, input, &out);
+    schema_validate(a, s, obj, input, /* old_is_valid= */ false, &out);
     for (uint32_t i = 0; i < out.list.n; i++)
         assert(out.list.v[i].message.n && out.list.v[i].reason.n);
     causes_fini(&out);

@@ -11,6 +11,8 @@
 
 #define HOURS 5 /* of a cluster with two replicas, which renew and look at their lease every two seconds */
 #define LOOK_S 20.0
+#define BUFFERS_SEED 78
+#define BUFFERS_ONE_IN 3
 #define HOURS_ALONE 25 /* of one with a single replica and no lease */
 
 void bad(struct chaos *c, const char *fmt, ...)
@@ -51,6 +53,17 @@ void setting_set(struct chaos *c, struct chaos_setting *s, int64_t v)
 int64_t setting_most(const struct chaos *c, const struct chaos_setting *s)
 {
     return rig_now(c->r) < s->changed_s + CHAOS_NEWS_S ? MAX(s->before, s->now) : s->now;
+}
+
+int64_t millicores(const struct tree *t)
+{
+    str s = tree_scalar(t);
+    bool milli = str_ends(s, STR("m"));
+    int64_t n = 0;
+
+    if (!str_to_i64(str_sub(s, 0, s.n - milli), &n))
+        return 0;
+    return milli ? n : n * 1000;
 }
 
 struct chaos_pool *pool_named(struct chaos *c, str name)
@@ -103,6 +116,7 @@ static void live(struct chaos *c, struct chaos_result *ret)
         if (is_skipped(c->what, ret->n_deeds))
             continue;
         act(c);
+        buffers_act(c, ret->n_deeds);
         c->n_since_change = 0;
         c->tally.n_deeds++;
         ret->deeds_s = rig_now(c->r);
@@ -127,6 +141,8 @@ static void draw_parts(struct chaos *c)
     c->n_apps = 2 + below(c, CHAOS_APPS - 1);
     if (c->what->n_apps)
         c->n_apps = MIN(c->what->n_apps, (uint32_t)CHAOS_APPS);
+    if (hash_mix(c->what->seed, BUFFERS_SEED) % BUFFERS_ONE_IN) /* drawn apart: other cases stay what they were */
+        c->parts &= ~(UINT64_C(1) << CHAOS_BUFFERS);
 }
 
 static void begin(struct chaos *c, const char **env)
@@ -140,7 +156,9 @@ static void begin(struct chaos *c, const char **env)
         env[n++] = "true";
     }
     env[n++] = "FEATURE_GATES";
-    env[n++] = has_part(c, CHAOS_REPAIR) ? "StaticCapacity=true,NodeRepair=true" : "StaticCapacity=true";
+    (void)snprintf(c->gates, sizeof(c->gates), "StaticCapacity=true,NodeRepair=%s,CapacityBuffer=%s",
+                   has_part(c, CHAOS_REPAIR) ? "true" : "false", has_part(c, CHAOS_BUFFERS) ? "true" : "false");
+    env[n++] = c->gates;
     env[n] = NULL;
     c->r = rig_new(c->what->seed, env,
                    &(struct cluster_options){.lean = true,
@@ -207,6 +225,7 @@ void chaos_run(const struct chaos_case *what, struct sb *out, struct chaos_resul
     c->tally.hours = rig_now(c->r) / 3600;
     c->tally.n_faults += faults_count(c->faults) + sim_fault_count(c->r->l->s->sim);
     c->tally.cpu_s = cpu_s() - began_s;
+    c->tally.trace = sim_trace(c->r->l->s->sim);
     ret->ok = c->bad.n == 0;
     ret->tally = c->tally;
     str first, rest;
@@ -236,4 +255,5 @@ void chaos_add(struct chaos_tally *sum, const struct chaos_tally *t)
     sum->n_evicted += t->n_evicted;
     sum->n_disrupted += t->n_disrupted;
     sum->n_hung += t->n_hung;
+    sum->trace += t->trace;
 }

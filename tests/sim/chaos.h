@@ -18,6 +18,7 @@
     X(STATIC, "static")   /* a pool with replicas */                                                                   \
     X(STARTUP, "startup") /* nodes begin with a taint that somebody has to take away */                                \
     X(REPAIR, "repair")   /* the gate NodeRepair is open */                                                            \
+    X(BUFFERS, "buffers") /* the gate CapacityBuffer is open, and people make buffers */                               \
     X(SCALE, "scale")     /* deeds of people, from here on */                                                          \
     X(ROLL, "roll")       /* a template changes, pods are replaced one by one */                                       \
     X(JOB, "job")                                                                                                      \
@@ -84,6 +85,7 @@ struct chaos_tally {
     uint64_t n_deeds, n_faults, n_requests;
     uint64_t n_placed, n_claims, n_nodes, n_nodes_gone, n_evicted, n_disrupted;
     uint64_t n_hung; /* clusters whose drains ended only when budgets were given up */
+    uint64_t trace;  /* of all that happened (sim_trace()); of several runs the sum, in whatever order they came */
 };
 
 struct chaos_result {

@@ -1,4 +1,4 @@
-/* What must be so when nothing goes wrong any more: every pod runs or an Event says why not, NodeClaims and Nodes fit together, nothing is still on its way, nobody writes,
+/* What must be so when nothing goes wrong any more: every pod runs or an Event says why not, buffers have their room and say so, NodeClaims and Nodes fit together, nothing is still on its way, nobody writes,
  * and memory does not grow. */
 #include <malloc.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ static bool is_settled(struct chaos *c)
     struct sb odd = {0};
 
     fleet_faults(c->r, &odd);
-    bool ok = odd.n == 0 && missing(c, NULL) == 0;
+    bool ok = odd.n == 0 && missing(c, NULL) == 0 && buffers_odd(c, NULL) == 0;
     sb_fini(&odd);
     return ok;
 }
@@ -300,4 +300,5 @@ void conclude(struct chaos *c)
     bad(c, "not settled");
     fleet_faults(c->r, &c->bad);
     (void)missing(c, &c->bad);
+    (void)buffers_odd(c, &c->bad);
 }

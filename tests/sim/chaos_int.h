@@ -1,4 +1,4 @@
-/* chaos_int - one run of a case, for its files: chaos.c (from beginning to end), chaos_deeds.c (what people do and what breaks), chaos_pools.c (NodePools and workloads),
+/* chaos_int - one run of a case, for its files: chaos.c (from beginning to end), chaos_deeds.c (what people do and what breaks), chaos_pools.c (NodePools and workloads), chaos_buffers.c (CapacityBuffers),
  * chaos_rules.c (what may never happen), chaos_end.c (what must be so in the end). */
 #pragma once
 
@@ -37,6 +37,7 @@ struct chaos {
     struct rng rng; /* of the deed at hand */
     struct faults *faults;
     uint64_t parts; /* that take part: bits of enum chaos_part */
+    char gates[80]; /* features of the controller */
     uint32_t n_apps;
     uint32_t replicas[CHAOS_APPS];
     uint32_t version[CHAOS_APPS]; /* of the template */
@@ -81,7 +82,8 @@ void deed(struct chaos *c, const char *what, const char *name); /* a line for th
 bool exists(struct chaos *c, const char *plural, const char *name);
 void setting_set(struct chaos *c, struct chaos_setting *s, int64_t v);
 int64_t setting_most(const struct chaos *c, const struct chaos_setting *s); /* the larger of what may be believed */
-struct chaos_pool *pool_named(struct chaos *c, str name);                   /* NULL: none of ours */
+int64_t millicores(const struct tree *t);                 /* "2", "300m"; 0: nothing, or nothing that can be read */
+struct chaos_pool *pool_named(struct chaos *c, str name); /* NULL: none of ours */
 
 /* chaos_pools.c */
 void pools_make(struct chaos *c);
@@ -94,6 +96,11 @@ void app_roll(struct chaos *c);
 void app_budget(struct chaos *c);
 void job_make(struct chaos *c);
 void daemon_change(struct chaos *c);
+
+/* chaos_buffers.c */
+void buffers_act(struct chaos *c, uint32_t number); /* beside the deed of this number, now and then */
+/* How many buffers say what is not so, or get no room without need; in words to `out`, which may be NULL. */
+uint32_t buffers_odd(struct chaos *c, struct sb *out);
 
 /* chaos_deeds.c */
 void act(struct chaos *c);

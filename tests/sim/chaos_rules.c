@@ -162,18 +162,6 @@ static bool is_disrupted(const struct tree *spec)
 
 /* ---- limits ---- */
 
-/* Millicores. */
-static int64_t cpu_of(const struct tree *claim)
-{
-    str s = tree_str(tree_at(claim, "spec", "resources", "requests", "cpu", NULL));
-    bool milli = str_ends(s, STR("m"));
-    int64_t n = 0;
-
-    if (!str_to_i64(str_sub(s, 0, s.n - milli), &n))
-        return 0;
-    return milli ? n : n * 1000;
-}
-
 struct usage {
     struct chaos *c;
     struct arena *a;
@@ -192,7 +180,7 @@ static void add_claim(void *ctx, const struct object *o)
     const struct object *node = kube_get(chaos_kube(u->c), server_kind(u->c->r->l->s, "nodes"), (str){0},
                                          tree_str(tree_at(t, "status", "nodeName", NULL)));
     if (!node || (!node->deleted_ms && !is_disrupted(kube_part(u->a, node, "spec"))))
-        u->milli += cpu_of(t);
+        u->milli += millicores(tree_at(t, "spec", "resources", "requests", "cpu", NULL));
 }
 
 static void on_claim(void *ctx, const struct change *ch)

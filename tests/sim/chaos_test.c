@@ -42,13 +42,13 @@ static void old_acquaintances(void **state UNUSED)
     static const char *const lines[] = {
         /* Other Events about a node that hung in its drain drowned out why. */
         "--seed 206 --without "
-        "pair,grace,limits,startup,repair,job,daemon,pdb,delete-claim,delete-pod,class,pool,pool-limits,pool-labels,"
+        "pair,grace,limits,startup,repair,buffers,job,daemon,pdb,delete-claim,delete-pod,class,pool,pool-limits,pool-labels,"
         "pool-taints,pool-disruption,pool-expiry,hold,restart,clock,power,no-join,no-start,conflict,gone,throttle,error,"
         "lose-reply,duplicate,drop-watch,server-dies,refuse,lose-answer,cut,stall,slow "
         "--hours 9.1614 --skip 1-5,10-20,22-25,27-28,30-41,43-95",
         /* A node of a static pool was tainted and untainted every ten seconds while the node class was gone. */
         "--seed 29 --without "
-        "pair,grace,keep,limits,startup,repair,scale,roll,job,daemon,pdb,delete-claim,delete-node,delete-pod,pool,"
+        "pair,grace,keep,limits,startup,repair,buffers,scale,roll,job,daemon,pdb,delete-claim,delete-node,delete-pod,pool,"
         "pool-limits,pool-taints,pool-disruption,pool-expiry,pool-replicas,hold,process,restart,clock,power,no-join,"
         "no-start,conflict,gone,throttle,error,lose-reply,duplicate,drop-watch,server-dies,refuse,lose-answer,cut,stall,"
         "slow",

@@ -43,6 +43,21 @@ static void empty_node(void **state UNUSED)
     stage_free(s);
 }
 
+#define DECISIONS(labels) "karpenter_voluntary_disruption_decisions_total{" labels "}"
+#define SINGLE_REPLACE "consolidation_type=\"single\",decision=\"replace\",reason=\"underutilized\""
+#define QUEUE_FAILURES                                                                                                 \
+    "karpenter_voluntary_disruption_queue_failures_total{consolidation_type=\"replace\",decision=\"replace\",reason="  \
+    "\"underutilized\"}"
+
+/* When the first Event of this kind came. */
+static double await_event(struct stage *s, const char *reason)
+{
+    for (int i = 0; i < 600 && stage_events(s, reason).n == 0; i++)
+        lab_run(s->r->l, 0.1);
+    check_true(reason, stage_events(s, reason).n > 0);
+    return rig_now(s->r);
+}
+
 /* Recorded as 012; the golden trace of lifecycle 16.3. The replacement takes a while to come up. */
 static void replaced_node(void **state UNUSED)
 {
@@ -56,14 +71,18 @@ static void replaced_node(void **state UNUSED)
     lab_run(s->r->l, 3);
     (void)stage_story(s);
     lab_delete(s->r->l, "deployments", "large");
-    lab_run(s->r->l, 14.5);
+    double decided = await_event(s, "ConsolidationCandidate");
+    lab_run(s->r->l, 14);
     check_str("step 1: decided, and nothing done yet", stage_story(s), "");
     check_str("step 1", stage_events(s, "ConsolidationCandidate"),
               "c1: Consolidation candidate: replace: [n1] -> [1 replacement] (savings: $0.19)\n"
               "n1: Consolidation candidate: replace: [n1] -> [1 replacement] (savings: $0.19)\n");
+    check_double("step 1: not counted yet", stage_metric(s, DECISIONS(SINGLE_REPLACE)), -1);
     stage_until(s, 15, "c2 made");
+    check_true("step 2: fifteen seconds later", rig_now(s->r) - decided > 14.5 && rig_now(s->r) - decided < 16);
     check_str("step 3: tainted, told why, replaced; in this order", stage_story(s),
               "n1 tainted\nc1 goes: Underutilized\nc2 made\n");
+    check_double("step 3: counted", stage_metric(s, DECISIONS(SINGLE_REPLACE)), 1);
     lab_run(s->r->l, 15);
     check_str("step 4: waits", stage_story(s), "");
     check_str("step 4: launching", stage_events(s, "DisruptionLaunching"), "c2: Launching NodeClaim: Underutilized\n");
@@ -106,6 +125,129 @@ static void replaced_node(void **state UNUSED)
     stage_free(s);
 }
 
+/* Lifecycle 16.3, step 3: pods of the node that goes have a place on one that is there, and it is kept for them. The next look follows at once. */
+static void replaced_in_part(void **state UNUSED)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+    struct stage *s = stage_new(compat);
+
+    stage_pool(s, CONSOLIDATES, "");
+    stage_deploy(s, "keeps", 1, "700m");
+    stage_wait(s, 30, 1, 1);
+    lab_patch(s->r->l, "nodes", arena_printf(a, STR_FMT "%c", STR_ARG(stage_node(s, 1)), 0).p,
+              "{metadata: {annotations: {karpenter.sh/do-not-disrupt: 'true'}}}");
+    stage_deploy(s, "large", 1, "6");
+    stage_deploy(s, "stays", 1, "1200m");
+    stage_wait(s, 30, 3, 2);
+    lab_patch(s->r->l, "nodes", arena_printf(a, STR_FMT "%c", STR_ARG(stage_node(s, 1)), 0).p,
+              "{spec: {unschedulable: true}}");
+    stage_deploy(s, "moves", 1, "100m");
+    stage_wait(s, 30, 4, 2);
+    lab_patch(s->r->l, "nodes", arena_printf(a, STR_FMT "%c", STR_ARG(stage_node(s, 1)), 0).p,
+              "{spec: {unschedulable: null}}");
+    lab_patch(s->r->l, "kwoknodeclasses", "default", "{spec: {nodeRegistrationDelay: 20s}}");
+    lab_run(s->r->l, 30);
+    (void)stage_story(s);
+    lab_delete(s->r->l, "deployments", "large");
+    stage_until(s, 60, "c3 made");
+    check_str("tainted, told why, replaced", stage_story(s), "n2 tainted\nc2 goes: Underutilized\nc3 made\n");
+    lab_run(s->r->l, 1);
+    check_true("nominated",
+               str_contains(stage_events(s, "Nominated"), STR(": Pod should schedule on: nodeclaim/c1, node/n1\n")));
+    stage_until(s, 60, "c2 gone");
+    stage_wait(s, 60, 3, 2);
+    stage_free(s);
+}
+
+/* Lifecycle 16.3, the branch that fails: what was done is taken back, counted, and the node is a candidate again. */
+static void replaced_in_vain(void **state UNUSED)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+    struct stage *s = stage_new(compat);
+
+    stage_pool(s, CONSOLIDATES, "");
+    stage_deploy(s, "large", 1, "6");
+    stage_deploy(s, "stays", 1, "500m");
+    stage_wait(s, 30, 2, 1);
+    lab_patch(s->r->l, "kwoknodeclasses", "default", "{spec: {nodeRegistrationDelay: 14m}}");
+    lab_run(s->r->l, 3);
+    lab_delete(s->r->l, "deployments", "large");
+    stage_until(s, 60, "c2 made");
+    lab_run(s->r->l, 4);
+    (void)stage_story(s);
+    lab_delete(s->r->l, "nodeclaims", arena_printf(a, STR_FMT "%c", STR_ARG(stage_claim(s, 2)), 0).p);
+    stage_until(s, 5, "c1 stays");
+    check_str("the replacement is gone", stage_story(s), "c2 deleted\nc2 gone\nn1 untainted\nc1 stays\n");
+    check_double("counted", stage_metric(s, QUEUE_FAILURES), 1);
+    stage_until(s, 60, "c3 made");
+    check_str("tried again", stage_story(s), "n1 tainted\nc1 goes: Underutilized\nc3 made\n");
+    lab_run(s->r->l, 9 * 60 + 50);
+    check_str("waits for ten minutes", stage_story(s), "");
+    lab_run(s->r->l, 15);
+    check_true("not longer", str_starts(stage_story(s), STR("n1 untainted\nc1 stays\n")));
+    check_double("counted", stage_metric(s, QUEUE_FAILURES), 2);
+    check_str("the node was never told that it ends", stage_events(s, "DisruptionTerminating"), "");
+    lab_patch(s->r->l, "kwoknodeclasses", "default", "{spec: {nodeRegistrationDelay: 0s}}");
+    stage_until(s, 20 * 60, "c1 gone");
+    stage_wait(s, 60, 1, 1);
+    stage_free(s);
+}
+
+/* A small pod on each of three nodes. */
+static void put_small_ones(struct stage *s, uint32_t first)
+{
+    for (uint32_t i = first; i < first + 3; i++) {
+        AUTO(arena) struct arena *a = arena_new(0);
+        str node = stage_node(s, i);
+
+        stage_deploy_with(
+            s, arena_printf(a, "small-%u%c", i, 0).p, 1, "500m",
+            arena_printf(a,
+                         "affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, "
+                         "preference: {matchFields: [{key: metadata.name, operator: In, values: [" STR_FMT
+                         "]}]}}]}},%c",
+                         STR_ARG(node), 0)
+                .p);
+    }
+}
+
+#define APART                                                                                                          \
+    "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: "                     \
+    "kubernetes.io/hostname, labelSelector: {matchLabels: {app: empties}}}]}},"
+
+/* CA-14: decisions that other tests here do not count. */
+static void decisions_are_counted(void **state UNUSED)
+{
+    struct stage *s = stage_new(compat);
+
+    stage_pool(s, DRIFTS_ONLY, "");
+    stage_deploy_with(s, "empties", 3, "6", APART);
+    stage_wait(s, 30, 3, 3);
+    lab_delete(s->r->l, "deployments", "empties");
+    lab_run(s->r->l, 5);
+    lab_patch(s->r->l, "nodepools", "default", "{spec: {template: {metadata: {labels: {revision: two}}}}}");
+    stage_wait(s, 120, 0, 0);
+    check_double("CA-14: drift, delete",
+                 stage_metric(s, DECISIONS("consolidation_type=\"\",decision=\"delete\",reason=\"drifted\"")), 3);
+    lab_patch(s->r->l, "nodepools", "default", "{spec: {disruption: {" CONSOLIDATES "}}}");
+    stage_deploy_with(s, "empties", 3, "6", APART);
+    stage_wait(s, 60, 3, 3);
+    put_small_ones(s, 4);
+    stage_wait(s, 60, 6, 3);
+    lab_delete(s->r->l, "deployments", "empties");
+    stage_wait(s, 240, 3, 1);
+    check_true(
+        "CA-14: multi, replace",
+        stage_metric(s, DECISIONS("consolidation_type=\"multi\",decision=\"replace\",reason=\"underutilized\"")) >= 1);
+    stage_deploy_with(s, "empties", 3, "7", APART);
+    stage_wait(s, 60, 6, 4);
+    lab_delete(s->r->l, "deployments", "empties");
+    stage_wait(s, 240, 3, 1);
+    check_true("CA-14: several empty ones at once",
+               stage_metric(s, DECISIONS("consolidation_type=\"empty\",decision=\"delete\",reason=\"empty\"")) >= 1);
+    stage_free(s);
+}
+
 /* Three nodes of the only type there is, with little on them; as 013. */
 static void three_nodes(struct stage *s)
 {
@@ -119,19 +261,7 @@ static void three_nodes(struct stage *s)
               "[c-8x-amd64-linux]}, {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}]}}}}");
     stage_deploy_with(s, "filler", 3, "6", spread);
     stage_wait(s, 30, 3, 3);
-    for (uint32_t i = 1; i <= 3; i++) {
-        AUTO(arena) struct arena *a = arena_new(0);
-        str node = stage_node(s, i);
-
-        stage_deploy_with(
-            s, arena_printf(a, "small-%u%c", i, 0).p, 1, "500m",
-            arena_printf(a,
-                         "affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, "
-                         "preference: {matchFields: [{key: metadata.name, operator: In, values: [" STR_FMT
-                         "]}]}}]}},%c",
-                         STR_ARG(node), 0)
-                .p);
-    }
+    put_small_ones(s, 1);
     stage_wait(s, 30, 6, 3);
     lab_delete(s->r->l, "deployments", "filler");
     (void)stage_story(s);
@@ -314,6 +444,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_node),
         cmocka_unit_test(replaced_node),
+        cmocka_unit_test(replaced_in_part),
+        cmocka_unit_test(replaced_in_vain),
+        cmocka_unit_test(decisions_are_counted),
         cmocka_unit_test(several_at_once),
         cmocka_unit_test(one_instead_of_several),
         cmocka_unit_test(empty_ones_along_with_others),

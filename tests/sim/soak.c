@@ -121,12 +121,12 @@ static void print_tally(FILE *f, const struct soak *s)
         f,
         "%llu clusters, %.0f hours, %llu deeds, %llu faults, %llu requests: %llu pods placed, %llu NodeClaims, "
         "%llu nodes came, %llu went, %llu by choice, %llu evictions, %llu hung; %.0f s, %.1f h/s, "
-        "%.1f per core\n",
+        "%.1f per core; trace %016llx\n",
         (unsigned long long)s->n_cases, t->hours, (unsigned long long)t->n_deeds, (unsigned long long)t->n_faults,
         (unsigned long long)t->n_requests, (unsigned long long)t->n_placed, (unsigned long long)t->n_claims,
         (unsigned long long)t->n_nodes, (unsigned long long)t->n_nodes_gone, (unsigned long long)t->n_disrupted,
         (unsigned long long)t->n_evicted, (unsigned long long)t->n_hung, wall_s() - s->began_s,
-        t->hours / (wall_s() - s->began_s), t->hours / MAX(t->cpu_s, 1e-9));
+        t->hours / (wall_s() - s->began_s), t->hours / MAX(t->cpu_s, 1e-9), (unsigned long long)t->trace);
 }
 
 static void write_json(const struct soak *s, const struct chaos_case *failed)

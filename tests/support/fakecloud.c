@@ -25,6 +25,7 @@ struct fakecloud {
     uint32_t n_left[FAKE_N_CALLS], n_calls[FAKE_N_CALLS];
     int64_t slow_us[FAKE_N_CALLS], linger_us;
     const char *drift;
+    struct cloud_hook hook;
     uint32_t serial;
 };
 
@@ -319,6 +320,19 @@ static bool drifted(void *self, struct arena *a, const struct nodeclaim *c, str 
     return true;
 }
 
+static bool hook(void *self, struct arena *a, const struct nodeclaim *c, struct cloud_hook *ret, struct err *e)
+{
+    struct fakecloud *f = self;
+    enum fake_outcome o = begin(f, FAKE_HOOK);
+
+    (void)a;
+    (void)c;
+    if (o != FAKE_WELL)
+        return end(o, e);
+    *ret = f->hook;
+    return true;
+}
+
 static const struct catalog *catalog(void *self)
 {
     return ((struct fakecloud *)self)->catalog;
@@ -344,6 +358,8 @@ struct fakecloud *fakecloud_new(struct world *w, struct syms *t, const struct ca
         .list = list,
         .catalog = catalog,
         .drifted = drifted,
+        .hook_name = "FakeHook",
+        .hook = hook,
     };
     return f;
 }
@@ -382,6 +398,11 @@ void fakecloud_slow(struct fakecloud *f, enum fake_call call, int64_t us)
 void fakecloud_linger(struct fakecloud *f, int64_t us)
 {
     f->linger_us = us;
+}
+
+void fakecloud_set_hook(struct fakecloud *f, struct cloud_hook answer)
+{
+    f->hook = answer;
 }
 
 void fakecloud_set_drift(struct fakecloud *f, const char *reason)

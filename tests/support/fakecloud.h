@@ -11,7 +11,7 @@
 
 struct fakecloud;
 
-enum fake_call { FAKE_CREATE, FAKE_DESTROY, FAKE_GET, FAKE_LIST, FAKE_DRIFTED, FAKE_N_CALLS };
+enum fake_call { FAKE_CREATE, FAKE_DESTROY, FAKE_GET, FAKE_LIST, FAKE_DRIFTED, FAKE_HOOK, FAKE_N_CALLS };
 
 enum fake_outcome {
     FAKE_WELL,
@@ -33,7 +33,8 @@ void fakecloud_then(struct fakecloud *f, enum fake_call call, enum fake_outcome 
 void fakecloud_slow(struct fakecloud *f, enum fake_call call, int64_t us); /* each takes as long, from now on */
 /* How long a machine takes to go; 0, as it is at first: the first destroy() says that it is gone. */
 void fakecloud_linger(struct fakecloud *f, int64_t us);
-void fakecloud_set_drift(struct fakecloud *f, const char *reason); /* of every machine; NULL: none */
+void fakecloud_set_drift(struct fakecloud *f, const char *reason);      /* of every machine; NULL: none */
+void fakecloud_set_hook(struct fakecloud *f, struct cloud_hook answer); /* of every machine that joins; {0} at first */
 /* What create() answers from now on, whatever the claim asks for, with the claim's requests as capacity where it has none. */
 void fakecloud_set_machine(struct fakecloud *f, const struct machine *m);
 

@@ -36,6 +36,8 @@ static void on_end(void *ctx, int status UNUSED)
     r->ended = true;
 }
 
+static const struct provider_source kwok_source = {"kwok", provider_kwok, NULL, NULL};
+
 struct replica *replica_new(struct world *w, const char *server, const char *identity, const char *const *env,
                             struct sb *log)
 {
@@ -61,7 +63,7 @@ struct replica *replica_new(struct world *w, const char *server, const char *ide
                                                       .options = &r->o,
                                                       .syms = r->t,
                                                       .log = r->log,
-                                                      .cloud = provider_kwok,
+                                                      .provider = &kwok_source,
                                                       .identity = str_c(identity),
                                                       .on_end = on_end,
                                                       .ctx = r},

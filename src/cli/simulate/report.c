@@ -20,6 +20,16 @@ static double usd_per_month(const struct tally *t)
     return usd_per_hour(t) * 730;
 }
 
+static double least_usd(const struct tally *t)
+{
+    return t->has_least ? t->least_usd : NAN;
+}
+
+static double above_least(const struct tally *t)
+{
+    return t->has_least && t->least_usd > 0 ? t->usd / t->least_usd - 1 : NAN;
+}
+
 static double wait_50(const struct tally *t)
 {
     return tally_wait_s(t, 0.5);
@@ -99,6 +109,8 @@ static const struct figure table[] = {
     {"total", "cost", "cost", UNIT_USD, -1, usd},
     {"perHour", "an hour", "cost", UNIT_USD, -1, usd_per_hour},
     {"perMonth", "a month of 730 h", "cost", UNIT_USD, -1, usd_per_month},
+    {"lowerBound", "nodes for these pods cost at least", "cost", UNIT_USD, 0, least_usd},
+    {"aboveLowerBound", "above that", "cost", UNIT_SHARE, -1, above_least},
     {"p50", "half of the pods ran within", "pending", UNIT_SECONDS, -1, wait_50},
     {"p90", "90% within", "pending", UNIT_SECONDS, -1, wait_90},
     {"p99", "99% within", "pending", UNIT_SECONDS, -1, wait_99},
@@ -119,6 +131,14 @@ const struct figure *figures(uint32_t *ret_n)
 {
     *ret_n = ARRAY_LEN(table);
     return table;
+}
+
+bool figure_is_known(const struct figure *f, const struct report *r)
+{
+    for (uint32_t i = 0; i < r->n; i++)
+        if (!isnan(f->of(r->v[i].t)))
+            return true;
+    return false;
 }
 
 str span_text(struct arena *a, double seconds)
@@ -147,6 +167,8 @@ static str wait_text(struct arena *a, double s)
 
 str figure_print(struct arena *a, enum figure_unit unit, double v)
 {
+    if (isnan(v))
+        return STR("—");
     switch (unit) {
     case UNIT_USD:
         return text_money(a, v, v < 1 ? 4 : 2);
@@ -164,6 +186,8 @@ str figure_print(struct arena *a, enum figure_unit unit, double v)
 
 str figure_change(struct arena *a, enum figure_unit unit, double from, double to)
 {
+    if (isnan(from) || isnan(to))
+        return (str){0};
     if (unit == UNIT_SHARE) {
         double points = (to - from) * 100;
 

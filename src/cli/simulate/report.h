@@ -36,10 +36,11 @@ struct figure {
     const char *group;
     enum figure_unit unit;
     int better; /* -1: less is better, +1: more, 0: neither */
-    double (*of)(const struct tally *t);
+    double (*of)(const struct tally *t); /* NAN: nobody knows */
 };
 
 const struct figure *figures(uint32_t *ret_n);
+bool figure_is_known(const struct figure *f, const struct report *r); /* of any configuration */
 str figure_print(struct arena *a, enum figure_unit unit, double v);
 /* "-12.3%", "+4"; empty when there is nothing to say. */
 str figure_change(struct arena *a, enum figure_unit unit, double from, double to);

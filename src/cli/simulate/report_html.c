@@ -251,6 +251,8 @@ static void put_figures(struct sb *out, const struct report *r)
     for (uint32_t i = 0; i < n; i++) {
         bool first = i == 0 || strcmp(f[i].group, f[i - 1].group) != 0 || strcmp(f[i].group, "pods") == 0;
 
+        if (!figure_is_known(&f[i], r))
+            continue;
         sb_printf(out, "<tr><td%s>%s</td>", first ? "" : " class=\"in\"", f[i].title);
         for (uint32_t k = 0; k < r->n; k++) {
             sb_c(out, "<td class=\"n\">");

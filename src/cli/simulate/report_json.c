@@ -1,5 +1,8 @@
 /* The report for programs; docs/simulate.md is the contract. */
 #include "cli/simulate/report.h"
+
+#include <math.h>
+
 #include "data/json.h"
 #include "model/duration.h"
 
@@ -16,8 +19,11 @@ static void put_figures(struct jw *w, const struct tally *t, const struct tally 
             jw_key(w, f[i].group);
             jw_map(w);
         }
-        jw_key(w, f[i].key);
-        jw_double(w, f[i].of(t) - (than ? f[i].of(than) : 0));
+        double v = f[i].of(t) - (than ? f[i].of(than) : 0);
+        if (!isnan(v)) {
+            jw_key(w, f[i].key);
+            jw_double(w, v);
+        }
         if (last)
             jw_end(w);
     }

@@ -50,6 +50,9 @@ static void print_figures(struct sb *out, const struct text_style *st, const str
     begin_grid(&g, r, "");
     for (uint32_t i = 0; i < n; i++) {
         bool first = i == 0 || strcmp(f[i].group, f[i - 1].group) != 0;
+
+        if (!figure_is_known(&f[i], r))
+            continue;
         struct grid_row *row = add_row(
             &g, arena_printf(r->arena, "%s%s", first || strcmp(f[i].group, "pods") == 0 ? "" : "  ", f[i].title));
 

@@ -1,8 +1,10 @@
 #include "cli/simulate/run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/simulate/floor.h"
 #include "cli/simulate/play.h"
 
 #define PIECE_US (10 * 60 * INT64_C(1000000)) /* between two looks at whether to go on */
@@ -58,7 +60,8 @@ bool run_check(const struct run_setup *s, struct arena *a, struct run_notes *not
 }
 
 /* From the beginning to the end. */
-static bool live(struct sandbox *g, const struct run_setup *s, struct arena *a, struct run_notes *notes, struct err *e)
+static bool live(struct sandbox *g, const struct run_setup *s, struct floor *f, struct arena *a,
+                 struct run_notes *notes, struct err *e)
 {
     struct play *p = NULL;
     bool ok = apply_ranks(g, s->manifests, RANK_WORKLOADS, UINT32_MAX, a, notes, e);
@@ -67,6 +70,7 @@ static bool live(struct sandbox *g, const struct run_setup *s, struct arena *a, 
         ok = (p = play_new(g, s->trace, s->seed, e)) != NULL;
     while (ok && sandbox_now_us(g) < s->for_us) {
         sim_run_for(g->sim, MIN(PIECE_US, s->for_us - sandbox_now_us(g)));
+        ok = floor_piece(f, e);
         if (s->on_progress && !s->on_progress(s->progress_ctx, sandbox_now_us(g)))
             break;
     }
@@ -78,19 +82,39 @@ static bool live(struct sandbox *g, const struct run_setup *s, struct arena *a, 
     return ok;
 }
 
+static struct floor *floor_of(const struct run_setup *s, struct kube *k, struct err *e)
+{
+    struct floor_plan *p = floor_plan_new(s->manifests, s->types, s->settings, s->n_settings, e);
+
+    return p ? floor_new(k, p) : NULL;
+}
+
+static void note_floor(struct tally *t, const struct floor *f)
+{
+    double usd = floor_usd(f);
+
+    t->has_least = !isnan(usd);
+    t->least_usd = t->has_least ? usd : 0;
+}
+
 struct tally *run_simulation(const struct run_setup *s, struct arena *a, struct run_notes *notes, struct err *e)
 {
     struct sandbox_setup setup = setup_of(s);
     struct sandbox *g = sandbox_new(&setup, e);
     struct watcher *w = g ? watcher_new(g->kube, (double)s->for_us / 1e6) : NULL;
+    struct floor *f = g ? floor_of(s, g->kube, e) : NULL;
     struct tally *t = NULL;
 
-    if (g && apply_ranks(g, s->manifests, 0, RANK_WORKLOADS, a, notes, e) && sandbox_open(g, &setup, e)) {
+    if (f && apply_ranks(g, s->manifests, 0, RANK_WORKLOADS, a, notes, e) && sandbox_open(g, &setup, e)) {
         watcher_begin(w);
-        if (live(g, s, a, notes, e))
+        floor_begin(f);
+        if (live(g, s, f, a, notes, e)) {
             t = watcher_close(w);
+            note_floor(t, f);
+        }
     }
     sandbox_free(g);
     watcher_free(w);
+    floor_free(f);
     return t;
 }

@@ -17,6 +17,7 @@ struct run_setup {
     uint32_t n_settings;
     void (*on_line)(void *ctx, str line); /* of the controller's log; may be NULL */
     void *line_ctx;
+    const char *types; /* the file with instance types and prices */
     /* Now and then, with what is done of it; false: stop here. */
     bool (*on_progress)(void *ctx, int64_t done_us);
     void *progress_ctx;

@@ -82,7 +82,7 @@ struct sandbox_controller *sandbox_controller_new(const struct sandbox_controlle
                                                           .options = &r->options,
                                                           .syms = r->syms,
                                                           .log = r->log,
-                                                          .cloud = s->env->providers[0].make,
+                                                          .provider = &s->env->providers[0],
                                                           .identity = STR("simulate"),
                                                           .on_end = on_end,
                                                           .ctx = r},

@@ -26,6 +26,7 @@
 #define START_MS 3000
 #define MAX_COMPARE 7
 #define STATUS_BAD_INPUT 2
+#define TYPES_PATH "/proc/self/fd/%d"
 
 enum output { OUT_TEXT, OUT_JSON, OUT_HTML };
 
@@ -377,6 +378,7 @@ static struct run_setup setup_of(struct simulate *s, const struct config *c, con
         .start_ms = s->args.start_us / 1000,
         .settings = settings,
         .n_settings = n,
+        .types = arena_printf(s->arena, TYPES_PATH "%c", s->types_fd, 0).p,
         .on_progress = on_progress,
         .progress_ctx = &s->progress,
     };
@@ -409,7 +411,7 @@ static uint32_t settings_of(const struct simulate *s, const struct config *c, co
 {
     uint32_t n = 0;
 
-    ret[n++] = arena_printf(s->arena, "INSTANCE_TYPES_FILE_PATH=/proc/self/fd/%d%c", s->types_fd, 0).p;
+    ret[n++] = arena_printf(s->arena, "INSTANCE_TYPES_FILE_PATH=" TYPES_PATH "%c", s->types_fd, 0).p;
     for (uint32_t i = 0; i < s->args.settings.n; i++)
         ret[n++] = s->args.settings.v[i];
     if (c->setting)

@@ -52,6 +52,8 @@ struct tally_spend { /* by instance type and capacity type */
 struct tally {
     double seconds; /* that were simulated */
     double usd;
+    bool has_least;
+    double least_usd; /* what nodes for the pods would have cost at least (floor.h) */
     struct tally_slot total;
     struct tally_slot slots[TALLY_SLOTS];
     double slot_s;

@@ -1,8 +1,8 @@
 /* class - an EC2NodeClass, decoded: what the user wants of EC2, and what was found of it (aws 2).
  *
- * Made anew from the object's text whenever it is needed; everything lives in the arena. CRD defaults are filled in here too, so that objects which never saw an API
- * server mean the same. The leniencies of docs/differences.md (an alias without a version, a family without terms, no security groups) are read here and
- * named in `notes`.
+ * Made anew from the object's text whenever it is needed. Everything lives in the arena, and texts point into the object, which must live as long. CRD defaults
+ * are filled in here too, so that objects which never saw an API server mean the same. The leniencies of docs/differences.md (an alias without a version, a
+ * family without terms, no security groups) are read here and named in `notes`.
  */
 #pragma once
 
@@ -148,7 +148,7 @@ struct ec2_class {
     uint32_t n_notes;
 };
 
-/* ERR_INVALID names the field. The cluster's name is for leniencies that stand for "the cluster's own". */
+/* NULL: ERR_INVALID, which names the field. Types, ranges and words are checked as the CRD does, rules across fields are not (aws 2.4). The cluster's name is for leniencies that stand for "the cluster's own". */
 struct ec2_class *ec2_class_decode(struct arena *a, struct syms *t, const struct tree *object, str cluster,
                                    struct err *e);
 
@@ -158,7 +158,7 @@ bool ec2_family_is_windows(enum ec2_family f);
 
 #define EC2_HASH_VERSION "v6"
 
-/* The value of annotation karpenter.k8s.aws/ec2nodeclass-hash, and what v1.14.1 calls v5 (aws 2.9). */
+/* The value of annotation karpenter.k8s.aws/ec2nodeclass-hash in version v6, and in v5, which v1.14.1 writes (aws 2.9). */
 uint64_t ec2_class_hash(const struct ec2_class *k, str ca_bundle);
 uint64_t ec2_class_hash_v5(const struct ec2_class *k, str ca_bundle);
 

@@ -8,17 +8,29 @@
 #include "k8s/conditions.h"
 
 struct ec2_reconciled {
-    int64_t after_ms; /* look again then; 0: at once, INT64_MAX: at the next change */
+    int64_t after_ms; /* look again then; 0: after a back-off, INT64_MAX: at the next change */
     bool terminal;    /* the error will not go away by itself: wait for a change of the object */
     bool failed;      /* err says how */
     struct err err;
 };
 
-extern const struct cond_set conds_ec2nodeclass; /* the dependents of Ready; the gate ReservedCapacity adds one */
+/* The dependents of Ready; the gate ReservedCapacity adds one. */
+const struct cond_set *ec2_class_conds(bool reserved_capacity);
 
 /* obj: the object to change, in the arena. */
 struct ec2_reconciled ec2_class_reconcile(struct ec2 *p, struct arena *a, struct tree *obj);
-/* All that AWS has of the class: instance profiles and launch templates. */
+/* All that AWS has of the class, instance profiles and launch templates, goes; so does what is remembered of it. */
 bool ec2_class_finalize(struct ec2 *p, struct arena *a, const struct tree *obj, struct err *e);
 /* Instance profiles that nobody uses any more (aws 7.9); in_use: of claims. */
 bool ec2_profiles_collect(struct ec2 *p, const str *in_use, uint32_t n, struct err *e);
+
+/* ---- drift hashes (aws 2.9) ---- */
+
+#define EC2_HASH_ANNOTATION "karpenter.k8s.aws/ec2nodeclass-hash"
+#define EC2_HASH_VERSION_ANNOTATION "karpenter.k8s.aws/ec2nodeclass-hash-version"
+#define EC2_PROFILE_ANNOTATION "karpenter.k8s.aws/instance-profile-name"
+
+/* A claim of another way to hash cannot be compared: it gets the class' hash as it is now, unless it has been found to have drifted. Whether anything changed. */
+bool ec2_hash_adopt(struct arena *a, struct tree *claim, str hash, str version);
+/* The value of the annotation for the object as it is, with EC2_HASH_VERSION beside it. */
+bool ec2_class_hash_text(struct ec2 *p, struct arena *a, const struct tree *obj, str *ret, struct err *e);

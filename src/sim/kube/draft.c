@@ -317,12 +317,28 @@ static void put_head(struct draft *d, struct arena *a, const struct kind *kind)
     d->r.meta_at = (uint32_t)d->text.n;
 }
 
-static void put_status(struct draft *d, const struct tree *status)
+static void put_status(struct sb *out, const struct tree *status)
 {
     if (!status)
         return;
-    sb_c(&d->text, STATUS_KEY);
-    put_value(d, status);
+    sb_c(out, STATUS_KEY);
+    json_compact(out, status, /* nulls= */ false);
+}
+
+/* Metadata between what is written already. */
+static void put_together(struct draft *d, struct arena *a, const struct tree *obj)
+{
+    const struct kind *kind = d->r.o.kind;
+
+    put_head(d, a, kind);
+    put_metadata(d, a, tree_get(obj, "metadata"), d->r.o.rv);
+    d->r.body_at = (uint32_t)d->text.n;
+    sb_str(&d->text, sb_view(&d->body));
+    d->r.body_end = (uint32_t)d->text.n;
+    sb_str(&d->text, sb_view(&d->status));
+    sb_char(&d->text, '}');
+    note_fields(d, kind, obj);
+    assert(d->text.n + d->more.n < UINT32_MAX / 2);
 }
 
 void draft_write(struct draft *d, struct arena *a, const struct kind *kind, struct tree *obj, uint64_t rv,
@@ -334,16 +350,16 @@ void draft_write(struct draft *d, struct arena *a, const struct kind *kind, stru
     put_body(d, kind, obj);
     if (counts_from && kind->has_generation && !body_is(d, counts_from))
         count_generation(a, meta);
-    put_head(d, a, kind);
-    put_metadata(d, a, meta, rv);
-    d->r.body_at = (uint32_t)d->text.n;
-    sb_str(&d->text, sb_view(&d->body));
-    d->r.body_end = (uint32_t)d->text.n;
+    sb_reset(&d->status);
     if (kind->has_status)
-        put_status(d, tree_get(obj, "status"));
-    sb_char(&d->text, '}');
-    note_fields(d, kind, obj);
-    assert(d->text.n + d->more.n < UINT32_MAX / 2);
+        put_status(&d->status, tree_get(obj, "status"));
+    put_together(d, a, obj);
+}
+
+void draft_write_metadata(struct draft *d, struct arena *a, struct tree *obj)
+{
+    begin(d, d->r.o.kind, d->r.o.rv);
+    put_together(d, a, obj);
 }
 
 /* ---- splices ---- */
@@ -361,18 +377,23 @@ static void note_kept(struct draft *d, const struct object *old, str s, int64_t 
     vec_push(&d->spots, (struct spot){(uint32_t)at, (uint32_t)s.n, false});
 }
 
-static void keep_metadata(struct draft *d, const struct object *old, uint64_t rv)
+static void keep_metadata(struct draft *d, const struct object *old, const struct tree *managed, uint64_t rv)
 {
     const struct revision *r = revision_of(old);
 
     sb_str(&d->text, str_sub(old->json, r->meta_at, r->rv_at));
     sb_u64(&d->text, rv);
     int64_t shift = (int64_t)d->text.n - r->rv_at - r->rv_n;
-    sb_str(&d->text, str_sub(old->json, r->rv_at + r->rv_n, r->body_at));
+    sb_str(&d->text, str_sub(old->json, r->rv_at + r->rv_n, r->managed_at));
     d->r.rv_at = r->rv_at;
     d->r.rv_n = (uint32_t)(r->rv_n + shift);
-    d->r.managed_at = (uint32_t)(r->managed_at + shift);
-    d->r.managed_end = (uint32_t)(r->managed_end + shift);
+    d->r.managed_at = (uint32_t)d->text.n;
+    if (managed)
+        put_key(d, STR("managedFields")), put_value(d, managed);
+    else
+        sb_str(&d->text, str_sub(old->json, r->managed_at, r->managed_end));
+    d->r.managed_end = (uint32_t)d->text.n;
+    sb_str(&d->text, str_sub(old->json, r->managed_end, r->body_at)); /* no string that is noted stands there */
     d->r.o.created_ms = old->created_ms;
     d->r.o.deleted_ms = old->deleted_ms;
     d->r.o.n_labels = old->n_labels;
@@ -442,7 +463,8 @@ static void splice_fields(struct draft *d, const struct object *old, struct tree
     }
 }
 
-void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts, uint64_t rv)
+void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts,
+                  const struct tree *managed, uint64_t rv)
 {
     const struct revision *r = revision_of(old);
     const struct kind *kind = old->kind;
@@ -451,6 +473,8 @@ void draft_splice(struct draft *d, struct arena *a, const struct object *old, st
 
     assert(r->rv_n > 0);
     begin(d, kind, rv);
+    d->r.valid_by = r->valid_by;
+    d->r.known_by = r->known_by;
     if (body)
         splice_body(d, old, parts);
     sb_str(&d->text, str_sub(old->json, 0, r->meta_at));
@@ -458,12 +482,12 @@ void draft_splice(struct draft *d, struct arena *a, const struct object *old, st
     if (meta)
         put_metadata(d, a, meta, rv);
     else
-        keep_metadata(d, old, rv);
+        keep_metadata(d, old, managed, rv);
     d->r.body_at = (uint32_t)d->text.n;
     sb_str(&d->text, body ? sb_view(&d->body) : str_sub(old->json, r->body_at, r->body_end));
     d->r.body_end = (uint32_t)d->text.n;
     if (kind->has_status && tree_find(parts, STR("status")))
-        put_status(d, tree_get(parts, "status"));
+        put_status(&d->text, tree_get(parts, "status"));
     else
         sb_str(&d->text, str_sub(old->json, r->body_end, old->json.n - 1));
     sb_char(&d->text, '}');
@@ -475,6 +499,7 @@ void draft_fini(struct draft *d)
 {
     sb_fini(&d->text);
     sb_fini(&d->body);
+    sb_fini(&d->status);
     sb_fini(&d->more);
     vec_fini(&d->spots);
     vec_fini(&d->owners);

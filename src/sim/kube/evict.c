@@ -9,7 +9,7 @@ struct eviction {
     struct kube *k;
     struct arena *a;
     const struct object *pod;
-    const struct tree *tree; /* of the pod */
+    const struct tree *tree; /* of the pod: its status and nothing else */
     struct status *st;
     const struct object *budget;
     uint32_t n_budgets;
@@ -42,7 +42,7 @@ static void match_budget(void *ctx, const struct object *budget)
     const struct selector *s;
     struct err e;
 
-    if (selector_from_tree(v->a, tree_at(object_tree(v->a, budget), "spec", "selector", NULL), &s, &e) &&
+    if (selector_from_tree(v->a, tree_get(object_part_tree(v->a, budget, STR("spec")), "selector"), &s, &e) &&
         selector_matches_labels(s, v->pod->labels, v->pod->n_labels)) {
         v->budget = budget;
         v->n_budgets++;
@@ -197,6 +197,15 @@ static bool delete_pod(struct eviction *v, const struct delete_options *d, const
     return kube_delete_as(v->k, v->a, v->k->pods, v->pod->ns, v->pod->name, &rest, o, NULL, v->st);
 }
 
+static const struct tree *status_alone(struct arena *a, const struct object *o)
+{
+    struct tree *t = tree_new_map(a), *status = object_part_tree(a, o, STR("status"));
+
+    if (status)
+        tree_set(a, t, "status", *status);
+    return t;
+}
+
 bool kube_evict_as(struct kube *k, struct arena *a, str ns, str name, const struct delete_options *d,
                    const struct write_options *o, struct status *st)
 {
@@ -205,7 +214,7 @@ bool kube_evict_as(struct kube *k, struct arena *a, str ns, str name, const stru
 
     if (!pod)
         return status_not_found(a, st, k->pods, name);
-    struct eviction v = {.k = k, .a = a, .pod = pod, .tree = object_tree(a, pod), .st = st};
+    struct eviction v = {.k = k, .a = a, .pod = pod, .tree = status_alone(a, pod), .st = st};
     object_ref(pod);
     bool ok = (needs_no_budget(&v) || ask_budget(&v, o && o->dry_run)) && delete_pod(&v, d ? d : &usual, o);
     object_unref(pod);

@@ -36,6 +36,11 @@ static enum body_format format_of(const struct request *r)
     return is_type(type, PROTOBUF_TYPE) && !is_custom(r) ? BODY_PROTOBUF : BODY_UNKNOWN;
 }
 
+bool body_is_json(const struct request *r)
+{
+    return format_of(r) == BODY_JSON;
+}
+
 static str summary(struct arena *a, str body)
 {
     struct sb b = {0};

@@ -115,7 +115,7 @@ bool query_parse(struct request *r, struct status *st);
 bool query_has(const struct request *r, const char *name);
 str query_get(const struct request *r, const char *name);   /* the first; empty when absent */
 bool query_flag(const struct request *r, const char *name); /* there, and not "false" or "0" */
-bool query_i64(struct request *r, const char *name, int64_t *ret, struct status *st); /* unchanged when absent */
+bool query_number(struct request *r, const char *name, int64_t *ret, struct status *st); /* unchanged when absent */
 /* CreateOptions, UpdateOptions, PatchOptions: dryRun, fieldManager, fieldValidation. */
 bool query_write(struct request *r, const char *options, bool apply, struct write_options *ret, struct status *st);
 /* DeleteOptions: from the body (or a part of it), or from the query when body is NULL. */
@@ -132,6 +132,7 @@ bool accept_wants_aggregated(const struct request *r); /* APIGroupDiscoveryList 
 
 /* ---- front_body.c ---- */
 
+bool body_is_json(const struct request *r);
 /* A map, JSON or YAML. `kind` is for messages; empty: options, which some bodies are. */
 bool body_parse(struct request *r, str kind, struct tree **ret, struct status *st);
 /* An object of the route's kind: apiVersion and kind are checked and filled in, the namespace set, the name compared. */

@@ -302,7 +302,7 @@ bool serve_list(struct request *r, struct status *st)
     uint32_t from = 0;
     str token = query_get(r, "continue");
 
-    if (!query_i64(r, "limit", &limit, st) || !check_options(r, st) || !list_selector(r, &sel, st) ||
+    if (!query_number(r, "limit", &limit, st) || !check_options(r, st) || !list_selector(r, &sel, st) ||
         !list_rv(r, &rv, st))
         return false;
     if (token.n && rv)

@@ -93,8 +93,8 @@ static bool log_options(struct request *r, struct log_options *ret, struct statu
                                 .follow = query_flag(r, "follow"),
                                 .timestamps = query_flag(r, "timestamps"),
                                 .previous = query_flag(r, "previous")};
-    if (!query_i64(r, "tailLines", &ret->tail, st) || !query_i64(r, "sinceSeconds", &ret->since_s, st) ||
-        !query_i64(r, "limitBytes", &ret->limit_bytes, st) || !since(r, ret, st))
+    if (!query_number(r, "tailLines", &ret->tail, st) || !query_number(r, "sinceSeconds", &ret->since_s, st) ||
+        !query_number(r, "limitBytes", &ret->limit_bytes, st) || !since(r, ret, st))
         return false;
     check_number(&c, "tailLines", ret->tail, 0, query_has(r, "tailLines"));
     check_number(&c, "limitBytes", ret->limit_bytes, 1, query_has(r, "limitBytes"));

@@ -60,7 +60,7 @@ bool query_flag(const struct request *r, const char *name)
     return p && !same_word(p->value, "false") && !str_is(p->value, "0");
 }
 
-bool query_i64(struct request *r, const char *name, int64_t *ret, struct status *st)
+bool query_number(struct request *r, const char *name, int64_t *ret, struct status *st)
 {
     const struct pair *p = find(r, name);
 
@@ -204,7 +204,7 @@ bool query_delete(struct request *r, const struct tree *body, struct delete_opti
             return false;
         }
     } else {
-        if (!query_i64(r, "gracePeriodSeconds", &ret->grace_s, st))
+        if (!query_number(r, "gracePeriodSeconds", &ret->grace_s, st))
             return false;
         if (query_get(r, "propagationPolicy").n)
             ret->propagation = check_propagation(r, &c, query_get(r, "propagationPolicy"));

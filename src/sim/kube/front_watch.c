@@ -184,11 +184,10 @@ static void write_event(struct watcher *w, enum watch_event type, const struct o
 }
 
 /* An object with nothing but a resource version. */
-static void write_bookmark(struct watcher *w, bool initial_end)
+static void write_marker(struct watcher *w, uint64_t rv, bool initial_end)
 {
     AUTO(arena) struct arena *tmp = arena_new(0);
     struct tree *obj = tree_new_map(tmp), *meta;
-    uint64_t rv = MAX(w->after, kube_rv(w->front->kube));
 
     tree_set_str(tmp, obj, "kind", w->kind->name);
     tree_set_str(tmp, obj, "apiVersion", kind_api_version(tmp, w->kind));
@@ -196,8 +195,35 @@ static void write_bookmark(struct watcher *w, bool initial_end)
     tree_set_str(tmp, meta, "resourceVersion", rv_text(tmp, rv));
     if (initial_end)
         tree_set_str(tmp, tree_sub(tmp, meta, "annotations"), "k8s.io/initial-events-end", STR("true"));
-    sb_c(&w->buf, "{\"type\":\"BOOKMARK\",\"object\":");
     write_tree(w, (str){0}, obj, rv);
+}
+
+/* The same as text. In a quiet cluster bookmarks are most of what watches say. */
+static void write_plain_marker(struct watcher *w, uint64_t rv, bool initial_end)
+{
+    const struct kind *k = w->kind;
+    struct sb *b = &w->buf;
+
+    sb_c(b, "{\"kind\":\"");
+    sb_str(b, k->name);
+    sb_c(b, "\",\"apiVersion\":\"");
+    sb_str(b, k->group);
+    sb_c(b, k->group.n ? "/" : "");
+    sb_str(b, k->version);
+    sb_c(b, "\",\"metadata\":{\"resourceVersion\":\"");
+    sb_u64(b, rv);
+    sb_c(b, initial_end ? "\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}" : "\"}}");
+}
+
+static void write_bookmark(struct watcher *w, bool initial_end)
+{
+    uint64_t rv = MAX(w->after, kube_rv(w->front->kube));
+
+    sb_c(&w->buf, "{\"type\":\"BOOKMARK\",\"object\":");
+    if (w->form == FORM_OBJECT)
+        write_plain_marker(w, rv, initial_end);
+    else
+        write_marker(w, rv, initial_end);
     sb_c(&w->buf, "}\n");
 }
 
@@ -303,7 +329,7 @@ static bool watch_options(struct request *r, struct watch_options *ret, struct s
     uint64_t half = (uint64_t)MIN_TIMEOUT_S * 1000;
 
     *ret = (struct watch_options){.bookmarks = query_flag(r, "allowWatchBookmarks")};
-    if (!query_i64(r, "timeoutSeconds", &ret->timeout_s, st) || !check_match(r, st) || !query_rv(r, &ret->since, st))
+    if (!query_number(r, "timeoutSeconds", &ret->timeout_s, st) || !check_match(r, st) || !query_rv(r, &ret->since, st))
         return false;
     if (ret->timeout_s == 0)
         ret->timeout_s = MIN_TIMEOUT_S + (int64_t)(world_random(kube_world(r->kube)) % half) / 1000;

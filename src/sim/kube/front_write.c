@@ -28,8 +28,12 @@ bool serve_update(struct request *r, struct status *st)
     struct tree *obj;
     bool created = !kube_get(r->kube, r->route.kind, r->route.ns, r->route.name);
 
-    return query_write(r, "UpdateOptions", /* apply= */ false, &w, st) && body_object(r, &obj, st) &&
-           kube_update_as(r->kube, r->a, r->route.kind, sub_of(r), obj, &w, &o, st) &&
+    if (!query_write(r, "UpdateOptions", /* apply= */ false, &w, st))
+        return false;
+    if (r->route.sub.n == 0 && body_is_json(r) &&
+        kube_put_text(r->kube, r->a, r->route.kind, r->route.ns, r->route.name, r->x->body, &w, &o))
+        return reply_object(r, 200, o, st);
+    return body_object(r, &obj, st) && kube_update_as(r->kube, r->a, r->route.kind, sub_of(r), obj, &w, &o, st) &&
            reply_object(r, created ? 201 : 200, o, st);
 }
 

@@ -23,6 +23,8 @@ struct revision {
     uint32_t managed_at, managed_end; /* metadata.managedFields, with the comma before it */
     uint32_t bytes;                   /* of the whole block */
     struct blocks *blocks;            /* where it is from */
+    const struct schema *valid_by;    /* custom kinds: the schema that found it valid; NULL: nobody has asked */
+    const struct schema *known_by;    /* the schema that knows all of its fields, and their types; NULL: likewise */
     struct entry *entry;              /* whose current revision it is; NULL: not any more, or not yet */
 };
 
@@ -34,7 +36,7 @@ struct spot {
 
 /* A text on its way to a revision; one per server, its memory is used again. */
 struct draft {
-    struct sb text, body, more;
+    struct sb text, body, status, more; /* status: with the comma before it */
     VEC(struct spot) spots; /* namespace, name, uid, labels, owners, values of fields: as they come in struct object */
     VEC(struct owner) owners;
     struct revision r;
@@ -50,9 +52,13 @@ static inline const struct revision *revision_of(const struct object *o)
  * revision from which metadata.generation counts on when the body is another; NULL: it stays as it is. */
 void draft_write(struct draft *d, struct arena *a, const struct kind *kind, struct tree *obj, uint64_t rv,
                  const struct object *counts_from);
+/* The draft that was written last once more: of its object nothing but metadata has changed since. */
+void draft_write_metadata(struct draft *d, struct arena *a, struct tree *obj);
 /* Likewise, of the object that is `old` but for these members: a null takes one away. The text of the others is taken from old,
- * which must have a resource version. metadata.generation stays as it is, or as it is in parts. */
-void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts, uint64_t rv);
+ * which must have a resource version. metadata.generation stays as it is, or as it is in parts. managed: takes the place of
+ * metadata.managedFields, where parts has no metadata; NULL: they stay. */
+void draft_splice(struct draft *d, struct arena *a, const struct object *old, struct tree *parts,
+                  const struct tree *managed, uint64_t rv);
 bool draft_equals(const struct draft *d, const struct object *o); /* but for the resource version */
 const struct object *draft_keep(const struct draft *d);           /* a revision with one reference */
 void draft_fini(struct draft *d);

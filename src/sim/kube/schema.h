@@ -41,6 +41,7 @@ struct schema_rule {
     str rule, message, message_expr, reason, field_path;
     const struct cel_program *program, *message_program;
     bool uses_old; /* a transition rule: only when there is an old value */
+    bool keeps;    /* "self == oldSelf": holds of what is the same */
     bool optional_old;
 };
 
@@ -74,7 +75,8 @@ struct schema {
     const struct regex *regex;       /* of pattern */
     const struct schema_rule *rules; /* x-kubernetes-validations */
     uint32_t n_rules;
-    bool rules_within; /* here or further down */
+    bool rules_within;       /* here or further down */
+    bool transitions_within; /* … rules that may not hold even if they did before and nothing has changed */
 };
 
 /* A structural schema, as in spec.versions[].schema.openAPIV3Schema; `path` is where it stands, for messages. What is wrong with it
@@ -96,11 +98,12 @@ const struct schema *schema_child(const struct schema *s, str name);
 void schema_unknown(struct arena *a, const struct schema *s, struct tree *obj, bool prune, struct causes *out);
 /* Defaults for what is absent, and nulls dropped where null is no value. */
 void schema_default(struct arena *a, const struct schema *s, struct tree *obj);
-/* Custom kinds: types, bounds, patterns, formats, enums, required fields, list uniqueness, CEL rules. old is NULL on creation. Causes
- * carry the field, the reason and the message of a real server. Of a built-in kind nothing is checked here: its rules are in kind.h,
+/* Custom kinds: types, bounds, patterns, formats, enums, required fields, list uniqueness, CEL rules. old is NULL on creation;
+ * old_is_valid: this schema has been asked about it, and what is still the same need not be looked at again. Causes carry the field,
+ * the reason and the message of a real server. Of a built-in kind nothing is checked here: its rules are in kind.h,
  * and what its decoder refuses is schema_decodes(). */
 void schema_validate(struct arena *a, const struct schema *s, const struct tree *obj, const struct tree *old,
-                     struct causes *out);
+                     bool old_is_valid, struct causes *out);
 /* Whether JSON of the wrong type can be decoded at all: a built-in kind refuses it with 400 and one sentence, as Go's decoder
  * does ('json: cannot unmarshal string into Go struct field …'). Of a custom kind only metadata is decoded. */
 bool schema_decodes(const struct schema *s, const struct tree *obj, struct err *e);

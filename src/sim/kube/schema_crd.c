@@ -283,6 +283,7 @@ static struct schema_rule parse_rule(struct parser *p, const struct tree *t)
         return r;
     }
     r.uses_old = cel_uses(r.program, "oldSelf");
+    r.keeps = !r.optional_old && str_is(str_trim(r.rule), "self == oldSelf");
     if (!r.message_expr.n)
         return r;
     r.message_program = cel_compile(p->a, r.message_expr, rule_names, ARRAY_LEN(rule_names), &e);
@@ -312,13 +313,21 @@ static void parse_rules(struct parser *p, struct schema *s, const struct tree *t
     s->n_rules = m ? m->n : 0;
 }
 
-static bool any_rules_within(const struct schema *s)
+static void add_rules_of(struct schema *s, const struct schema *child)
 {
-    bool any = s->n_rules > 0 || (s->values && s->values->rules_within) || (s->items && s->items->rules_within);
+    s->rules_within |= child && child->rules_within;
+    s->transitions_within |= child && child->transitions_within;
+}
 
-    for (uint32_t i = 0; i < s->n_fields && !any; i++)
-        any = s->fields[i].schema && s->fields[i].schema->rules_within;
-    return any;
+static void note_rules(struct schema *s)
+{
+    s->rules_within = s->n_rules > 0;
+    for (uint32_t i = 0; i < s->n_rules; i++)
+        s->transitions_within |= (s->rules[i].uses_old && !s->rules[i].keeps) || s->rules[i].optional_old;
+    add_rules_of(s, s->values);
+    add_rules_of(s, s->items);
+    for (uint32_t i = 0; i < s->n_fields; i++)
+        add_rules_of(s, s->fields[i].schema);
 }
 
 /* ---- all of it ---- */
@@ -355,7 +364,7 @@ static struct schema *parse(struct parser *p, const struct tree *t)
         leave(p, before);
     }
     parse_rules(p, s, t);
-    s->rules_within = any_rules_within(s);
+    note_rules(s);
     return s;
 }
 

@@ -23,5 +23,6 @@ const struct tree *schema_counterpart(const struct schema *list, const struct tr
 /* Whether a text is of a format that the server checks; unknown formats take anything. */
 bool schema_format_ok(str format, str text);
 
-/* CEL rules of the whole object. */
-void schema_check_rules(const struct schema *s, const struct tree *obj, const struct tree *old, struct causes *out);
+/* CEL rules of the whole object; old_is_valid: as in schema_validate(). */
+void schema_check_rules(const struct schema *s, const struct tree *obj, const struct tree *old, bool old_is_valid,
+                        struct causes *out);

@@ -17,6 +17,7 @@ struct asker {
     struct arena *scratch; /* rewound after every rule */
     struct sb path;
     struct causes *out;
+    bool old_is_valid;
 };
 
 /* ---- names ---- */
@@ -255,7 +256,8 @@ static void ask(struct asker *k, const struct schema *s, const struct schema_rul
 }
 
 /* A rule about the old value is asked when there is one, or when it says that it can do without. */
-static void ask_rules(struct asker *k, const struct schema *s, const struct tree *t, const struct tree *old, bool root)
+static void ask_rules(struct asker *k, const struct schema *s, const struct tree *t, const struct tree *old, bool root,
+                      bool same)
 {
     struct cel_value vars[2] = {0}, was;
     bool has_old = old && old->kind == t->kind && value_of(k->scratch, s, old, root, &was);
@@ -267,6 +269,8 @@ static void ask_rules(struct asker *k, const struct schema *s, const struct tree
 
         if (r->uses_old && !has_old && !r->optional_old)
             continue;
+        if (same && (r->keeps || (!r->uses_old && !r->optional_old)))
+            continue; /* it holds, as it did */
         if (has_old)
             vars[1] = was;
         if (r->optional_old)
@@ -281,8 +285,11 @@ static void walk(struct asker *k, const struct schema *s, const struct tree *t, 
 
     if (!s->rules_within)
         return;
+    bool same = k->old_is_valid && old && tree_same(t, old);
+    if (same && !s->transitions_within)
+        return;
     if (s->n_rules)
-        ask_rules(k, s, t, old, root);
+        ask_rules(k, s, t, old, root, same);
     arena_rewind(k->scratch, mark);
     for (uint32_t i = 0; t->kind == TREE_LIST && s->items && i < t->n; i++) {
         size_t before = path_index(&k->path, i);
@@ -301,9 +308,10 @@ static void walk(struct asker *k, const struct schema *s, const struct tree *t, 
     }
 }
 
-void schema_check_rules(const struct schema *s, const struct tree *obj, const struct tree *old, struct causes *out)
+void schema_check_rules(const struct schema *s, const struct tree *obj, const struct tree *old, bool old_is_valid,
+                        struct causes *out)
 {
-    struct asker k = {.scratch = arena_new(0), .out = out};
+    struct asker k = {.scratch = arena_new(0), .out = out, .old_is_valid = old_is_valid};
 
     walk(&k, s, obj, old, /* root= */ true);
     sb_fini(&k.path);

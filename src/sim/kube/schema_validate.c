@@ -18,11 +18,22 @@ struct check {
     struct causes *out;
 };
 
-static void check_value(struct check *c, const struct schema *s, const struct tree *t);
+/* old: what stood here and is known to be valid; NULL: nothing is known. */
+static void check_value(struct check *c, const struct schema *s, const struct tree *t, const struct tree *old);
 
 static str here(const struct check *c)
 {
     return c->path.n ? sb_view(&c->path) : NO_FIELD;
+}
+
+static const struct tree *old_item(const struct tree *old, uint32_t i)
+{
+    return old && old->kind == TREE_LIST && i < old->n ? &old->items[i] : NULL;
+}
+
+static const struct tree *old_member(const struct tree *old, str key)
+{
+    return old ? tree_find((struct tree *)old, key) : NULL;
 }
 
 /* ---- types ---- */
@@ -206,7 +217,7 @@ static void check_number(struct check *c, const struct schema *s, const struct t
 
 /* ---- lists and maps ---- */
 
-static void check_list(struct check *c, const struct schema *s, const struct tree *t)
+static void check_list(struct check *c, const struct schema *s, const struct tree *t, const struct tree *old)
 {
     if (s->max_items >= 0 && t->n > s->max_items)
         cause_too_many(c->out, here(c), t->n, (uint32_t)MIN(s->max_items, UINT32_MAX));
@@ -216,7 +227,7 @@ static void check_list(struct check *c, const struct schema *s, const struct tre
     for (uint32_t i = 0; s->items && i < t->n; i++) {
         size_t before = path_index(&c->path, i);
 
-        check_value(c, s->items, &t->items[i]);
+        check_value(c, s->items, &t->items[i], old_item(old, i));
         path_cut(&c->path, before);
     }
 }
@@ -234,7 +245,7 @@ static void check_required(struct check *c, const struct schema *s, const struct
     }
 }
 
-static void check_map(struct check *c, const struct schema *s, const struct tree *t)
+static void check_map(struct check *c, const struct schema *s, const struct tree *t, const struct tree *old)
 {
     if (s->max_props >= 0 && t->n > s->max_props)
         cause_too_many(c->out, here(c), t->n, (uint32_t)MIN(s->max_props, UINT32_MAX));
@@ -250,7 +261,7 @@ static void check_map(struct check *c, const struct schema *s, const struct tree
         if (!child)
             continue;
         size_t before = path_field(&c->path, t->keys[i]);
-        check_value(c, child, &t->items[i]);
+        check_value(c, child, &t->items[i], old_member(old, t->keys[i]));
         path_cut(&c->path, before);
     }
 }
@@ -263,7 +274,7 @@ static uint32_t try_schema(struct check *c, const struct schema *s, const struct
     struct causes *out = c->out;
 
     c->out = trial;
-    check_value(c, s, t);
+    check_value(c, s, t, NULL);
     c->out = out;
     return trial->list.n;
 }
@@ -315,7 +326,7 @@ static void check_alternatives(struct check *c, const struct schema *s, const st
                       "\"" STR_FMT "\" must validate one and only one schema (oneOf). Found %u valid alternatives",
                       STR_ARG(here(c)), valid);
     for (uint32_t i = 0; i < s->n_all_of; i++)
-        check_value(c, s->all_of[i], t);
+        check_value(c, s->all_of[i], t, NULL);
     if (s->not_ && try_schema(c, s->not_, t, &no) == 0)
         cause_invalid(c->out, NO_FIELD, STR("\"\""), "\"" STR_FMT "\" must not validate the schema (not)",
                       STR_ARG(here(c)));
@@ -324,8 +335,10 @@ static void check_alternatives(struct check *c, const struct schema *s, const st
     causes_fini(&no);
 }
 
-static void check_value(struct check *c, const struct schema *s, const struct tree *t)
+static void check_value(struct check *c, const struct schema *s, const struct tree *t, const struct tree *old)
 {
+    if (old && tree_same(t, old))
+        return;
     bool fits = check_type(c, s, t);
 
     if (t->kind == TREE_NULL && s->nullable)
@@ -339,9 +352,9 @@ static void check_value(struct check *c, const struct schema *s, const struct tr
     if (t->kind == TREE_NUMBER)
         check_number(c, s, t);
     if (t->kind == TREE_LIST)
-        check_list(c, s, t);
+        check_list(c, s, t, old);
     if (t->kind == TREE_MAP)
-        check_map(c, s, t);
+        check_map(c, s, t, old);
 }
 
 /* ---- lists without repetition, objects within objects ---- */
@@ -413,14 +426,16 @@ static void check_embedded(struct check *c, const struct tree *t)
         }
 }
 
-static void check_structure(struct check *c, const struct schema *s, const struct tree *t)
+static void check_structure(struct check *c, const struct schema *s, const struct tree *t, const struct tree *old)
 {
+    if (old && tree_same(t, old))
+        return;
     if (t->kind == TREE_LIST && s->type == SCHEMA_LIST) {
         check_repetition(c, s, t);
         for (uint32_t i = 0; s->items && i < t->n; i++) {
             size_t before = path_index(&c->path, i);
 
-            check_structure(c, s->items, &t->items[i]);
+            check_structure(c, s->items, &t->items[i], old_item(old, i));
             path_cut(&c->path, before);
         }
     }
@@ -434,7 +449,7 @@ static void check_structure(struct check *c, const struct schema *s, const struc
         if (!child)
             continue;
         size_t before = path_field(&c->path, t->keys[i]);
-        check_structure(c, child, &t->items[i]);
+        check_structure(c, child, &t->items[i], old_member(old, t->keys[i]));
         path_cut(&c->path, before);
     }
 }
@@ -455,15 +470,16 @@ static bool stops_rules(const struct causes *out, uint32_t from)
 }
 
 void schema_validate(struct arena *a, const struct schema *s, const struct tree *obj, const struct tree *old,
-                     struct causes *out)
+                     bool old_is_valid, struct causes *out)
 {
     struct check c = {.a = a, .out = out};
+    const struct tree *valid = old_is_valid ? old : NULL;
     uint32_t before = out->list.n;
 
     if (s->name.n) /* built-in */
         return;
-    check_value(&c, s, obj);
-    check_structure(&c, s, obj);
+    check_value(&c, s, obj, valid);
+    check_structure(&c, s, obj, valid);
     sb_fini(&c.path);
     if (stops_rules(out, before))
         cause_invalid(
@@ -471,5 +487,5 @@ void schema_validate(struct arena *a, const struct schema *s, const struct tree 
             "some validation rules were not checked because the object was invalid; correct the existing errors "
             "to complete validation");
     else if (s->rules_within)
-        schema_check_rules(s, obj, old, out);
+        schema_check_rules(s, obj, old, old_is_valid, out);
 }

@@ -58,6 +58,11 @@ bool kube_create_as(struct kube *k, struct arena *a, const struct kind *kind, st
 bool kube_update_as(struct kube *k, struct arena *a, const struct kind *kind, const char *sub, struct tree *obj,
                     const struct write_options *o, const struct object **ret, struct status *st);
 
+/* An update by its text: true when it was one of those that can be told to be in order without reading all of it, and has been made. false: nothing has
+ * been done, and kube_update_as() says what there is to say. */
+bool kube_put_text(struct kube *k, struct arena *a, const struct kind *kind, str ns, str name, str body,
+                   const struct write_options *o, const struct object **ret);
+
 enum patch_kind { PATCH_JSON, PATCH_MERGE, PATCH_STRATEGIC, PATCH_APPLY };
 
 /* Reads, patches, writes; again when somebody else was faster, unless the patch names a resource version. PATCH_APPLY creates what does not

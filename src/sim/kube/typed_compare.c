@@ -165,6 +165,8 @@ static void compare_lists(struct compare *c, const struct schema *s, struct pair
 
 static void compare(struct compare *c, const struct schema *s, struct pair p, struct spot at, struct sides *out)
 {
+    if (p.x && p.y && tree_same(p.x, p.y))
+        return;
     enum shape shape = shape_of(s, p.y ? p.y : p.x);
 
     if (p.x && p.y && shape_of(s, p.x) != shape) {

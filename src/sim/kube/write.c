@@ -66,11 +66,39 @@ static bool refuse_decoding(struct write *w, str why)
                               STR_ARG(k->name), STR_ARG(k->version), STR_ARG(k->name), STR_ARG(why));
 }
 
-static bool known_fields(struct write *w)
+/* Those members that are not as they are in `known`, which was decoded before; NULL: all. */
+static struct tree *news_of(struct write *w, const struct tree *known)
+{
+    if (!known)
+        return w->obj;
+    struct tree *news = tree_new_map(w->a);
+
+    for (uint32_t i = 0; i < w->obj->n; i++) {
+        const struct tree *was = tree_find((struct tree *)known, w->obj->keys[i]);
+
+        if (!was || !tree_same(&w->obj->items[i], was))
+            *tree_put(w->a, news, w->obj->keys[i]) = w->obj->items[i];
+    }
+    return news;
+}
+
+static bool has_unknown_fields(struct write *w, struct tree *news)
+{
+    struct causes unknown = {.a = w->a};
+
+    schema_unknown(w->a, w->kind->schema, news, /* prune= */ false, &unknown);
+    bool any = unknown.list.n > 0;
+    causes_fini(&unknown);
+    return any;
+}
+
+static bool known_fields(struct write *w, struct tree *news)
 {
     struct causes unknown = {.a = w->a};
     bool ok = true;
 
+    if (!has_unknown_fields(w, news))
+        return true;
     schema_unknown(w->a, w->kind->schema, w->obj, /* prune= */ w->o->fields != FIELDS_STRICT, &unknown);
     if (unknown.list.n && w->o->fields == FIELDS_STRICT)
         ok = refuse_decoding(w, arena_printf(w->a, "strict decoding error: " STR_FMT, STR_ARG(joined(w->a, &unknown))));
@@ -81,7 +109,8 @@ static bool known_fields(struct write *w)
     return ok;
 }
 
-static bool decode(struct write *w)
+/* known: the object before, all of whose fields this schema knows; NULL: there is none. */
+static bool decode(struct write *w, const struct tree *known)
 {
     struct err e;
 
@@ -98,9 +127,10 @@ static bool decode(struct write *w)
                          STR_ARG(w->kind->group.n ? w->kind->group : STR("core")), STR_ARG(w->kind->name)));
     if (!w->o || !w->kind->schema)
         return true;
-    if (!known_fields(w))
+    struct tree *news = news_of(w, known);
+    if (!known_fields(w, news))
         return false;
-    if (!w->kind->crd && !schema_decodes(w->kind->schema, w->obj, &e))
+    if (!w->kind->crd && !schema_decodes(w->kind->schema, news, &e))
         return refuse_decoding(w, arena_strdup(w->a, str_c(e.msg)));
     return true;
 }
@@ -202,8 +232,9 @@ static bool is_valid(struct write *w, str name, struct causes *c)
     return ok;
 }
 
-static bool validate(struct write *w, const struct tree *old)
+static bool validate(struct write *w, const struct object *was, const struct tree *old)
 {
+    bool was_valid = was && revision_of(was)->valid_by == w->kind->schema;
     struct causes c = {.a = w->a};
     const struct tree *meta = meta_of(w);
 
@@ -212,7 +243,7 @@ static bool validate(struct write *w, const struct tree *old)
     else
         meta_validate(&c, w->kind, meta);
     if (w->kind->crd && w->kind->schema)
-        schema_validate(w->a, w->kind->schema, w->obj, old, &c);
+        schema_validate(w->a, w->kind->schema, w->obj, old, was_valid, &c);
     if (w->kind->crd && w->kind->has_scale)
         scale_validate(&c, w->kind, w->obj);
     validate_by_rules(w, old, &c);
@@ -247,6 +278,19 @@ static void manage(struct write *w, struct tree *meant, const struct tree *old)
         tree_set(w->a, meta_of(w), "managedFields", *managed);
 }
 
+/* The object as it is now, for manage(). Nothing but metadata is changed from here on in what a custom kind holds. */
+static struct tree *as_meant(struct write *w)
+{
+    if (!w->kind->crd)
+        return tree_copy(w->a, w->obj);
+    struct tree *t = tree_new_map(w->a);
+
+    for (uint32_t i = 0; i < w->obj->n; i++)
+        *tree_put(w->a, t, w->obj->keys[i]) = w->obj->items[i];
+    tree_set(w->a, t, "metadata", *tree_copy(w->a, meta_of(w)));
+    return t;
+}
+
 /* ---- the end of every write ---- */
 
 static bool answer(struct write *w, const struct object *o)
@@ -259,6 +303,20 @@ static bool answer(struct write *w, const struct object *o)
 static bool is_dry(const struct write *w)
 {
     return w->o && w->o->dry_run;
+}
+
+/* A revision of the draft, which validate() has found nothing wrong with. What is written from inside has not been decoded, and is trusted to add no
+ * fields to what was before. */
+static const struct object *keep_judged(struct write *w, const struct object *old)
+{
+    struct draft *d = &w->k->draft;
+
+    d->r.valid_by = w->kind->crd ? w->kind->schema : NULL;
+    if (w->o)
+        d->r.known_by = w->asked ? NULL : w->kind->schema;
+    else if (old)
+        d->r.known_by = revision_of(old)->known_by;
+    return draft_keep(d);
 }
 
 /* ---- create ---- */
@@ -277,7 +335,7 @@ bool write_create(struct write *w)
     struct kube *k = w->k;
     struct tree *meant = NULL;
 
-    if (!decode(w) || !create_rv(w))
+    if (!decode(w, NULL) || !create_rv(w))
         return false;
     take_stored_shape(w);
     set_defaults(w);
@@ -287,8 +345,8 @@ bool write_create(struct write *w)
     if (w->kind->crd && w->kind->has_status && tree_drop(w->obj, STR("status")) && w->kind->schema)
         schema_default(w->a, w->kind->schema, w->obj); /* a real server does so whenever it reads what it has stored */
     if (is_managed(w))
-        meant = tree_copy(w->a, w->obj);
-    if (!admit(w, NULL) || !validate(w, NULL))
+        meant = as_meant(w);
+    if (!admit(w, NULL) || !validate(w, NULL, NULL))
         return false;
     str ns = tree_str(tree_get(meta_of(w), "namespace"));
     if (store_find(k, w->kind, ns, name_of(w)))
@@ -296,7 +354,7 @@ bool write_create(struct write *w)
     if (meant)
         manage(w, meant, NULL);
     draft_write(&k->draft, w->a, w->kind, w->obj, is_dry(w) ? 0 : kube_next_rv(k), NULL);
-    const struct object *o = draft_keep(&k->draft);
+    const struct object *o = keep_judged(w, NULL);
     if (is_dry(w))
         return answer(w, kube_lend(k, o));
     k->hint = w->obj;
@@ -436,9 +494,9 @@ static bool finish_update(struct write *w, const struct object *old, const struc
         return answer(w, old);
     if (meant) {
         manage(w, meant, old_tree);
-        draft_write(&k->draft, w->a, w->kind, w->obj, rv, NULL); /* the generation has been counted */
+        draft_write_metadata(&k->draft, w->a, w->obj); /* the generation has been counted */
     }
-    const struct object *o = draft_keep(&k->draft);
+    const struct object *o = keep_judged(w, old);
     if (is_dry(w))
         return answer(w, kube_lend(k, o));
     if (remove_is_due(k, w->kind, w->obj)) {
@@ -455,7 +513,8 @@ bool write_update(struct write *w, const struct object *old)
     struct tree *old_tree = object_tree(w->a, old), *meant = NULL;
     bool ok = false;
 
-    if (!decode(w) || !is_current(w, old))
+    bool known = w->kind->schema && revision_of(old)->known_by == w->kind->schema;
+    if (!decode(w, known ? old_tree : NULL) || !is_current(w, old))
         return false;
     take_stored_shape(w);
     object_ref(old);
@@ -463,8 +522,8 @@ bool write_update(struct write *w, const struct object *old)
     if (w->o || !w->sub) /* from inside, a status is whole and the rest is as it was: half the cost of such a write */
         set_defaults(w);
     if (is_managed(w))
-        meant = tree_copy(w->a, w->obj);
-    if (admit(w, old_tree) && validate(w, old_tree)) {
+        meant = as_meant(w);
+    if (admit(w, old_tree) && validate(w, old, old_tree)) {
         keep_managed(w, old_tree);
         ok = finish_update(w, old, old_tree, meant);
     }
@@ -475,6 +534,8 @@ bool write_update(struct write *w, const struct object *old)
 const struct object *write_revision(struct kube *k, struct arena *a, const struct object *old, struct tree *obj)
 {
     draft_write(&k->draft, a, old->kind, obj, kube_next_rv(k), NULL);
+    k->draft.r.valid_by = revision_of(old)->valid_by;
+    k->draft.r.known_by = revision_of(old)->known_by;
     if (draft_equals(&k->draft, old))
         return old;
     const struct object *o = draft_keep(&k->draft);
@@ -485,7 +546,7 @@ const struct object *write_revision(struct kube *k, struct arena *a, const struc
 
 const struct object *write_parts(struct kube *k, struct arena *a, const struct object *old, struct tree *parts)
 {
-    draft_splice(&k->draft, a, old, parts, kube_next_rv(k));
+    draft_splice(&k->draft, a, old, parts, NULL, kube_next_rv(k));
     if (draft_equals(&k->draft, old))
         return old;
     const struct object *o = draft_keep(&k->draft);
@@ -534,7 +595,7 @@ static bool update_alone(struct write *w, const struct object *o, const char *na
     validate_by_rules(w, old, &c);
     if (!is_valid(w, o->name, &c))
         return false;
-    draft_splice(&k->draft, w->a, o, w->obj, kube_next_rv(k));
+    draft_splice(&k->draft, w->a, o, w->obj, NULL, kube_next_rv(k));
     if (draft_equals(&k->draft, o))
         return answer(w, o);
     const struct object *next = draft_keep(&k->draft);

@@ -209,6 +209,34 @@ static void from_creation_to_ready(void **state)
               "True ConsistentStateFound");
 }
 
+#define PARTITION "\"example.com/partition\":\"3\""
+
+/* LC-16: the provider has a say before the Node counts; what the claim says is on it already. */
+static void a_hook_holds_registration(void **state)
+{
+    struct claim_lab *l = *state;
+
+    fakecloud_set_hook(l->cloud, (struct cloud_hook){.pending = true, .after_ms = 5000});
+    make_pool(l, POOL);
+    make(l, (struct claim){.name = "c"});
+    far_run(l->far, 1);
+    claim_lab_join(l, "c");
+    far_run(l->far, 2);
+    check_str("held", claim_lab_cond(l, "c", "Registered"), "Unknown RegistrationHookPending");
+    check_str("the claim's", far_get(l->far, "nodes", "c", "metadata.finalizers.0"), "\"karpenter.sh/termination\"");
+    check_true("not registered", !str_contains(far_get(l->far, "nodes", "c", "metadata.labels"), STR("/registered")));
+
+    fakecloud_then(l->cloud, FAKE_HOOK, FAKE_ERROR, 1);
+    far_run(l->far, 6);
+    check_true("said", claim_lab_log(l, "Reconciler error").n != 0);
+
+    fakecloud_set_hook(l->cloud, (struct cloud_hook){.label = {STR("example.com/partition"), STR("3")}});
+    far_run(l->far, 15);
+    check_str("registered", claim_lab_cond(l, "c", "Registered"), "True Registered");
+    check_true("claim", str_contains(far_get(l->far, "nodeclaims", "c", "metadata.labels"), STR(PARTITION)));
+    check_true("Node", str_contains(far_get(l->far, "nodes", "c", "metadata.labels"), STR(PARTITION)));
+}
+
 /* ---- launches that fail ---- */
 
 static void no_capacity(void **state)
@@ -631,6 +659,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, claim_lab_setup, claim_lab_teardown)
     const struct CMUnitTest tests[] = {
         TEST(from_creation_to_ready),
+        TEST(a_hook_holds_registration),
         TEST(no_capacity),
         TEST(launches_are_tried_again),
         TEST(an_answer_is_kept),

@@ -527,8 +527,21 @@ static void results_meet(UNUSED void **state)
     check_i64("nothing", result_min(done, done).kind, RESULT_DONE);
 }
 
+/* UT-1 */
 static void sizes(UNUSED void **state)
 {
+    static const struct {
+        uint32_t qps, per_workers, workers, want_qps;
+    } buckets[] = {{10, 10, 10, 10}, {10, 10, 20, 20}, {10, 100, 100, 10}, {10, 100, 200, 20}, {25, 100, 150, 38}};
+
+    for (size_t i = 0; i < ARRAY_LEN(buckets); i++) {
+        struct limiter_spec b =
+            limiter_scaled(SECOND, 60 * SECOND, buckets[i].qps, buckets[i].per_workers, buckets[i].workers);
+
+        check_double("UT-1: calls a second", b.qps, buckets[i].want_qps);
+        check_u64("UT-1: at once", b.burst, 10 * buckets[i].want_qps);
+    }
+    check_u64("half a core", workers_linear(10, 1000, 500), 10);
     check_u64("one core", workers_linear(10, 1000, 1000), 10);
     check_u64("1.5 cores", workers_linear(10, 1000, 1500), 26);
     check_u64("15 cores", workers_linear(10, 1000, 15000), 244);

@@ -159,11 +159,104 @@ static void conditions(void **state)
                  1);
 }
 
+/* ME-1, ME-2: what is gone is not told of any more, and what nobody manages is no NodePool's. */
+static void what_is_gone(void **state)
+{
+    struct node_lab *x = *state;
+
+    far_apply(x->f,
+              "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default}\nspec: {limits: {cpu: 100}, "
+              "template: {spec: {nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}, "
+              "requirements: []}}}\n");
+    node_lab_up(x, "c", "");
+    far_apply(x->f, "apiVersion: v1\nkind: Node\nmetadata: {name: own}\nspec: {providerID: 'other://own'}\n"
+                    "status: {capacity: {cpu: '64'}, allocatable: {cpu: '64'}}\n");
+    far_run(x->f, 3);
+    has(x, "ME-1: a node that nobody manages", "karpenter_nodes_allocatable{", "managed=\"false\",node_name=\"own\"");
+    has(x, "ME-2: does not count for a NodePool", "karpenter_nodepools_usage{", "resource_type=\"nodes\"} 1");
+    check_true("ME-2: nor what it has",
+               !str_contains(scrape(x, "karpenter_nodepools_usage{"), STR("resource_type=\"cpu\"} 6")));
+    far_patch_status(x->f, "nodes", "own", "{status: {allocatable: {cpu: '32'}}}");
+    far_run(x->f, 12);
+    has(x, "ME-1: updated", "karpenter_nodes_allocatable{",
+        "managed=\"false\",node_name=\"own\",nodepool=\"\",os=\"\",phase=\"\",region=\"\",resource_type=\"cpu\",windows_build="
+        "\"\",zone=\"\"} 32");
+    far_delete(x->f, "nodes", "own");
+    far_delete(x->f, "nodeclaims", "c");
+    far_run(x->f, 30);
+    check_str("ME-1: gone with the node", scrape(x, "karpenter_nodes_allocatable{"), "");
+    check_str("ME-1: its age, too", scrape(x, "karpenter_nodes_current_lifetime_seconds{"), "");
+    has(x, "ME-2: nothing is used", "karpenter_nodepools_usage{", "resource_type=\"nodes\"} 0");
+    far_delete(x->f, "nodepools", "default");
+    far_run(x->f, 12);
+    check_str("ME-2: gone with the pool", scrape(x, "karpenter_nodepools_usage{"), "");
+    check_str("ME-2: limits too", scrape(x, "karpenter_nodepools_limit{"), "");
+}
+
+static const struct pod *pod_of(struct node_lab *x, const char *name)
+{
+    return store_pod(x->l->c.store, STR("default"), str_c(name));
+}
+
+static bool told(struct node_lab *x, const char *family, const char *pod)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+
+    return str_contains(scrape(x, arena_printf(a, "karpenter_pods_%s{%c", family, 0).p),
+                        arena_printf(a, "name=\"%s\"", pod));
+}
+
+/* ME-3: pods that end, are bound by others, or are deleted while they wait. */
+static void pods_that_never_start(void **state)
+{
+    static const char *const names[] = {"succeeds", "fails", "is-deleted", "is-bound", "stays"};
+    struct node_lab *x = *state;
+
+    node_lab_up(x, "c", "");
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        AUTO(arena) struct arena *a = arena_new(0);
+
+        far_apply(x->f, arena_printf(a,
+                                     "apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec: {schedulerName: nobody, "
+                                     "containers: [{name: c, image: i}]}\n%c",
+                                     names[i], 0)
+                            .p);
+    }
+    far_run(x->f, 3);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        int64_t now = world_now_ms(x->l->c.world);
+
+        podbook_ack(x->book, UID_STR(pod_of(x, names[i])->uid), now);
+        check_true(names[i], told(x, "provisioning_scheduling_undecided_time_seconds", names[i]));
+        check_true(names[i], told(x, "unbound_time_seconds", names[i]));
+        check_true(names[i], told(x, "unstarted_time_seconds", names[i]));
+    }
+    far_patch_status(x->f, "pods", "succeeds", "{status: {phase: Succeeded}}");
+    far_patch_status(x->f, "pods", "fails", "{status: {phase: Failed}}");
+    far_delete(x->f, "pods", "is-deleted");
+    far_run(x->f, 3);
+    for (size_t i = 0; i < 3; i++) {
+        check_true(names[i], !told(x, "provisioning_scheduling_undecided_time_seconds", names[i]));
+        check_true(names[i], !told(x, "unbound_time_seconds", names[i]));
+        check_true(names[i], !told(x, "unstarted_time_seconds", names[i]));
+    }
+    has(x, "ME-3: its phase", "karpenter_pods_state{", "phase=\"Succeeded\"");
+    check_true("ME-3: nothing is left of one that is deleted", !told(x, "state", "is-deleted"));
+    check_double("ME-3: nothing was observed", metric_value(CONTROL(x)->pods_startup_duration, NULL), 0);
+    check_double("ME-3: nor this", metric_value(CONTROL(x)->pods_bound_duration, NULL), 0);
+    check_true("ME-3: a decision ends it", podbook_placed(x->book, UID_STR(pod_of(x, "stays")->uid),
+                                                          /* healthy_pool= */ true, world_now_ms(x->l->c.world)));
+    check_true("ME-3: decided", !told(x, "provisioning_scheduling_undecided_time_seconds", "stays"));
+    check_true("ME-3: but not bound", told(x, "provisioning_unbound_time_seconds", "stays"));
+    check_true("ME-3: those of others stay", told(x, "provisioning_scheduling_undecided_time_seconds", "is-bound"));
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, node_lab_setup, node_lab_teardown)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(nodes), TEST(pods), TEST(pools), TEST(conditions)};
+    const struct CMUnitTest tests[] = {TEST(nodes),      TEST(pods),         TEST(pools),
+                                       TEST(conditions), TEST(what_is_gone), TEST(pods_that_never_start)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

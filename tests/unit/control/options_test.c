@@ -93,6 +93,91 @@ static void precedence(void **state UNUSED)
     lab_fini(&l);
 }
 
+/* OP-2: each gate by itself, the others as they were. */
+static void gates_one_by_one(void **state UNUSED)
+{
+    static const struct {
+        const char *args;
+        bool repair, is_static, buffers, overlays, reserved, spot;
+    } cases[] = {
+        {"", false, false, false, false, true, false},
+        {"--feature-gates=NodeRepair=true", true, false, false, false, true, false},
+        {"--feature-gates=StaticCapacity=true", false, true, false, false, true, false},
+        {"--feature-gates=CapacityBuffer=true", false, false, true, false, true, false},
+        {"--feature-gates=NodeOverlay=true", false, false, false, true, true, false},
+        {"--feature-gates=ReservedCapacity=false", false, false, false, false, false, false},
+        {"--feature-gates=SpotToSpotConsolidation=true", false, false, false, false, true, true},
+        {"--feature-gates=Nobody=true,NodeRepair=true,StaticCapacity=false", true, false, false, false, true, false},
+    };
+    struct lab l;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        check_ok(cases[i].args, parse(&l, NULL, cases[i].args), &l.e);
+        check_u64(cases[i].args, l.o.gate_node_repair, cases[i].repair);
+        check_u64(cases[i].args, l.o.gate_static_capacity, cases[i].is_static);
+        check_u64(cases[i].args, l.o.settings.capacity_buffers, cases[i].buffers);
+        check_u64(cases[i].args, l.o.settings.node_overlays, cases[i].overlays);
+        check_u64(cases[i].args, l.o.settings.reserved_capacity, cases[i].reserved);
+        check_u64(cases[i].args, l.o.settings.spot_to_spot, cases[i].spot);
+        lab_fini(&l);
+    }
+}
+
+#define SPREADS(list) "{podTopologySpread: {defaultConstraints: [" list "]}}"
+#define SPREAD(key, when) "{maxSkew: 1, topologyKey: " key ", whenUnsatisfiable: " when "}"
+
+/* OP-3 */
+static void scheduler_config(void **state UNUSED)
+{
+    static const struct {
+        const char *text, *want; /* NULL: taken */
+        uint32_t n;
+    } cases[] = {
+        {"", NULL, 0},
+        {"{}", NULL, 0},
+        {"podTopologySpread: {}", NULL, 0},
+        {SPREADS(""), NULL, 0},
+        {"{\"podTopologySpread\": {\"defaultConstraints\": []}}", NULL, 0},
+        {SPREADS(SPREAD("zone", "DoNotSchedule")), NULL, 1},
+        {SPREADS(SPREAD("zone", "DoNotSchedule") "," SPREAD("zone", "ScheduleAnyway")), NULL, 2},
+        {SPREADS(SPREAD("zone", "DoNotSchedule") "," SPREAD("zone", "DoNotSchedule")),
+         "two default constraints for topologyKey zone", 0},
+        {SPREADS("{maxSkew: 0, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}"),
+         "maxSkew must be a positive integer", 0},
+        {SPREADS("{topologyKey: zone, whenUnsatisfiable: DoNotSchedule}"),
+         "needs maxSkew, topologyKey and whenUnsatisfiable", 0},
+        {SPREADS("{maxSkew: 1, whenUnsatisfiable: DoNotSchedule}"), "needs maxSkew, topologyKey and whenUnsatisfiable",
+         0},
+        {SPREADS("{maxSkew: 1, topologyKey: zone}"), "needs maxSkew, topologyKey and whenUnsatisfiable", 0},
+        {SPREADS(SPREAD("-zone", "DoNotSchedule")), "topologyKey \"-zone\" is not a label key", 0},
+        {SPREADS(SPREAD("zone", "Perhaps")), "\"Perhaps\" is not one of DoNotSchedule, ScheduleAnyway", 0},
+        {SPREADS("{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}"),
+         "must not have labelSelector", 0},
+        {SPREADS("{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, matchLabelKeys: [a]}"),
+         "must not have matchLabelKeys", 0},
+        {SPREADS("{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, colour: blue}"),
+         "unknown field \"colour\"", 0},
+        {"{other: {}}", "only podTopologySpread.defaultConstraints is understood", 0},
+        {"{podTopologySpread: {other: 1}}", "only podTopologySpread.defaultConstraints is understood", 0},
+        {"[1, 2]", "only podTopologySpread.defaultConstraints is understood", 0},
+        {"{podTopologySpread: {", "SCHEDULER_CONFIG", 0},
+    };
+    struct lab l;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *const env[] = {"SCHEDULER_CONFIG", cases[i].text, NULL};
+        bool ok = parse(&l, env, "");
+
+        check_true(cases[i].text, ok == !cases[i].want);
+        if (ok)
+            check_u64(cases[i].text, l.o.settings.n_default_spreads, cases[i].n);
+        else
+            check_true(cases[i].text, str_starts(str_c(l.e.msg), STR("parsing scheduler config")) &&
+                                          str_contains(str_c(l.e.msg), str_c(cases[i].want)));
+        lab_fini(&l);
+    }
+}
+
 static void odd_environment(void **state UNUSED)
 {
     static const char *const env[] = {"METRICS_PORT",
@@ -146,6 +231,100 @@ static void refusals(void **state UNUSED)
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         check_true(cases[i].name, !parse(&l, cases[i].env, cases[i].args));
+        check_str(cases[i].name, str_c(l.e.msg), cases[i].want);
+        lab_fini(&l);
+    }
+}
+
+/* ---- the provider aws (aws 9.1, 11.10 O1) ---- */
+
+static void aws_defaults(void **state UNUSED)
+{
+    struct lab l;
+
+    check_ok("a name is enough", parse(&l, NULL, "--provider=aws --cluster-name=c"), &l.e);
+    check_str("name", str_c(l.o.aws.cluster_name), "c");
+    check_str("endpoint", str_c(l.o.aws.cluster_endpoint), "");
+    check_str("queue", str_c(l.o.aws.interruption_queue), "");
+    check_true("overhead", l.o.aws.memory_overhead == 0.075);
+    check_i64("interfaces", l.o.aws.reserved_enis, 0);
+    check_i64("images", l.o.aws.ami_refresh_ms, 60000);
+    check_i64("subnets", l.o.aws.subnet_refresh_ms, 60000);
+    check_true("all off", !l.o.aws.isolated_vpc && !l.o.aws.eks_control_plane && !l.o.aws.disable_dry_run &&
+                              !l.o.aws.enable_zonal_shift && !l.o.aws.gate_nodeclass_cel);
+    lab_fini(&l);
+    check_ok("another provider needs none", parse(&l, NULL, "--reserved-enis=-1"), &l.e);
+    lab_fini(&l);
+}
+
+static void aws_precedence(void **state UNUSED)
+{
+    static const char *const env[] = {"KARPENTER_PROVIDER",
+                                      "aws",
+                                      "CLUSTER_NAME",
+                                      "env",
+                                      "CLUSTER_ENDPOINT",
+                                      "https://env:6443",
+                                      "RESERVED_ENIS",
+                                      "many",
+                                      "ISOLATED_VPC",
+                                      "T",
+                                      "AMI_REFRESH_INTERVAL",
+                                      "2h",
+                                      "AWS_FEATURE_GATES",
+                                      "NodeClassCEL=true,Nobody=true",
+                                      NULL};
+    struct lab l;
+
+    check_ok("flags and environment",
+             parse(&l, env, "--cluster-name flag --vm-memory-overhead-percent=0.1 --interruption-queue q"), &l.e);
+    check_str("a flag wins", str_c(l.o.aws.cluster_name), "flag");
+    check_str("over the environment", str_c(l.o.aws.cluster_endpoint), "https://env:6443");
+    check_i64("what cannot be read counts as absent", l.o.aws.reserved_enis, 0);
+    check_true("truth", l.o.aws.isolated_vpc);
+    check_i64("duration", l.o.aws.ami_refresh_ms, 7200000);
+    check_true("decimal", l.o.aws.memory_overhead == 0.1);
+    check_str("queue", str_c(l.o.aws.interruption_queue), "q");
+    check_true("gate", l.o.aws.gate_nodeclass_cel);
+    lab_fini(&l);
+    check_ok("gates", parse(&l, env, "--aws-feature-gates=NodeClassCEL=false"), &l.e);
+    check_true("a flag closes it again", !l.o.aws.gate_nodeclass_cel);
+    lab_fini(&l);
+}
+
+static void aws_refusals(void **state UNUSED)
+{
+    static const struct {
+        const char *name, *args, *want;
+    } cases[] = {
+        {"no name", "", "validating options, missing field, cluster-name"},
+        {"no scheme", "--cluster-name=c --cluster-endpoint=api.example.com",
+         "validating options, cluster endpoint URL is not valid"},
+        {"no host", "--cluster-name=c --cluster-endpoint=https:///x",
+         "validating options, cluster endpoint URL is not valid"},
+        {"a path", "--cluster-name=c --cluster-endpoint=/api", "validating options, cluster endpoint URL is not valid"},
+        {"overhead", "--cluster-name=c --vm-memory-overhead-percent=-0.1",
+         "validating options, vm-memory-overhead-percent cannot be negative"},
+        {"interfaces", "--cluster-name=c --reserved-enis=-1", "validating options, reserved-enis cannot be negative"},
+        {"images", "--cluster-name=c --ami-refresh-interval=59s",
+         "validating options, ami-refresh-interval must be at least 1m"},
+        {"subnets", "--cluster-name=c --subnet-refresh-interval=1s",
+         "validating options, subnet-refresh-interval must be at least 1m"},
+        {"all of it",
+         "--cluster-endpoint=x --vm-memory-overhead-percent=-1 --reserved-enis=-1 --ami-refresh-interval=1s "
+         "--subnet-refresh-interval=1s",
+         "validating options, cluster endpoint URL is not valid; vm-memory-overhead-percent cannot be negative; "
+         "reserved-enis cannot be negative; missing field, cluster-name; ami-refresh-interval must be at least 1m; "
+         "subnet-refresh-interval must be at least 1m"},
+        {"gates", "--cluster-name=c --aws-feature-gates=NodeClassCEL",
+         "parsing aws feature gates: AWS_FEATURE_GATES: \"NodeClassCEL\" is not name=true or name=false"},
+        {"a truth", "--cluster-name=c --isolated-vpc=1", "parsing flags, invalid value \"1\" for flag -isolated-vpc"},
+    };
+    static const char *const env[] = {"KARPENTER_PROVIDER", "aws", NULL};
+    struct lab l;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        check_true(cases[i].name, !parse(&l, env, cases[i].args));
         check_str(cases[i].name, str_c(l.e.msg), cases[i].want);
         lab_fini(&l);
     }
@@ -210,8 +389,10 @@ static void reference_is_current(void **state UNUSED)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),        cmocka_unit_test(ways_of_writing), cmocka_unit_test(precedence),
-        cmocka_unit_test(odd_environment), cmocka_unit_test(refusals),        cmocka_unit_test(reference_is_current),
+        cmocka_unit_test(defaults),         cmocka_unit_test(ways_of_writing),      cmocka_unit_test(precedence),
+        cmocka_unit_test(gates_one_by_one), cmocka_unit_test(scheduler_config),     cmocka_unit_test(odd_environment),
+        cmocka_unit_test(refusals),         cmocka_unit_test(aws_defaults),         cmocka_unit_test(aws_precedence),
+        cmocka_unit_test(aws_refusals),     cmocka_unit_test(reference_is_current),
     };
 
     return cmocka_run_group_tests_name("control/options", tests, NULL, NULL);

@@ -39,6 +39,16 @@ static void keep_line(void *ctx, str line)
     sb_str(&((struct desk *)ctx)->lines, line);
 }
 
+static uint32_t lines_saying(const struct desk *d, const char *what)
+{
+    str rest = sb_view(&d->lines), line;
+    uint32_t n = 0;
+
+    while (str_cut(rest, '\n', &line, &rest))
+        n += str_contains(line, str_c(what));
+    return n;
+}
+
 static int64_t clock_ms(void *clock)
 {
     return world_now_ms(clock);
@@ -365,6 +375,32 @@ static void the_oldest_are_lost(UNUSED void **state)
     check_true("the one in hand", event_saying(all, "of n0.") != NULL);
     check_true("those after it were lost", !event_saying(all, "of n1.") && !event_saying(all, "of n99."));
     check_true("the others were not", event_saying(all, "of n100.") && event_saying(all, "of n1099."));
+    check_u64("a line for the first, and one for the rest when all is over", lines_saying(&d, "are lost"), 2);
+    check_true("with counts", str_contains(sb_view(&d.lines), STR("\"lost\":1}")) &&
+                                  str_contains(sb_view(&d.lines), STR("\"lost\":98}")));
+    desk_fini(&d);
+}
+
+/* For an hour, with nobody there to take them. */
+static void a_flood_is_a_line_a_minute(UNUSED void **state)
+{
+    struct desk d;
+    struct sim_faults away = {.refuse = 65536};
+    int i = 0;
+
+    desk_init(&d, NULL);
+    sim_set_faults(d.b.sim, BENCH_URL, &away);
+    for (int s = 0; s < 3600; s += 10) {
+        for (int k = 0; k < 100; k++) {
+            char name[16];
+
+            (void)snprintf(name, sizeof(name), "n%d", i++);
+            publish(&d, about_node(name, "Many", "one of many"));
+        }
+        bench_run(&d.b, 10 * SECOND);
+    }
+    check_true("not thousands", lines_saying(&d, "are lost") > 50 && lines_saying(&d, "are lost") <= 60);
+    check_true("with their count", str_contains(sb_view(&d.lines), STR("\"lost\":600}")));
     desk_fini(&d);
 }
 
@@ -439,6 +475,7 @@ int main(void)
         cmocka_unit_test(what_is_refused_is_not_tried_again),
         cmocka_unit_test(the_server_comes_back),
         cmocka_unit_test(the_oldest_are_lost),
+        cmocka_unit_test(a_flood_is_a_line_a_minute),
         cmocka_unit_test(the_world_dies),
         cmocka_unit_test(killed_between_any_two_steps),
     };

@@ -35,20 +35,22 @@ static void copies_deeply(void **state)
 
 static const struct {
     const char *name, *a, *b;
-    bool same;
+    bool same;    /* equal */
+    bool written; /* in the same way */
 } equals[] = {
-    {"order of keys", "{a: 1, b: {c: 2, d: 3}}", "{b: {d: 3, c: 2}, a: 1}", true},
-    {"order of items", "[1, 2]", "[2, 1]", false},
-    {"numbers by value", "[1, 1.5, 10]", "[1.0, 15e-1, 1e1]", true},
-    {"large numbers to the last digit", "9007199254740993", "9007199254740992", false},
-    {"a number is no text", "1", "'1'", false},
-    {"null is no absence", "{a: null}", "{}", false},
-    {"null is null", "{a: null}", "{a: null}", true},
-    {"truth", "[true, false]", "[true, true]", false},
-    {"an empty map is no empty list", "{}", "[]", false},
-    {"other keys", "{a: 1}", "{b: 1}", false},
-    {"more keys", "{a: 1, b: 2}", "{a: 1}", false},
-    {"deep down", "{a: {b: [{c: x}]}}", "{a: {b: [{c: y}]}}", false},
+    {"order of keys", "{a: 1, b: {c: 2, d: 3}}", "{b: {d: 3, c: 2}, a: 1}", true, false},
+    {"order of items", "[1, 2]", "[2, 1]", false, false},
+    {"numbers by value", "[1, 1.5, 10]", "[1.0, 15e-1, 1e1]", true, false},
+    {"large numbers to the last digit", "9007199254740993", "9007199254740992", false, false},
+    {"a number is no text", "1", "'1'", false, false},
+    {"null is no absence", "{a: null}", "{}", false, false},
+    {"null is null", "{a: null}", "{a: null}", true, true},
+    {"truth", "[true, false]", "[true, true]", false, false},
+    {"an empty map is no empty list", "{}", "[]", false, false},
+    {"other keys", "{a: 1}", "{b: 1}", false, false},
+    {"more keys", "{a: 1, b: 2}", "{a: 1}", false, false},
+    {"all of it", "{a: {b: [{c: x}, 1.50, true]}}", "{a: {b: [{c: x}, 1.50, true]}}", true, true},
+    {"deep down", "{a: {b: [{c: x}]}}", "{a: {b: [{c: y}]}}", false, false},
 };
 
 static void compares(void **state)
@@ -61,6 +63,8 @@ static void compares(void **state)
 
         check_true(equals[i].name, tree_equal(x, y) == equals[i].same);
         check_true(equals[i].name, tree_equal(y, x) == equals[i].same);
+        check_true(equals[i].name, tree_same(x, y) == equals[i].written);
+        check_true(equals[i].name, tree_same(x, x));
     }
 }
 

@@ -81,6 +81,19 @@ static void finds_repeated_keys(void **state)
     check_u64("one of many", tree_repeated_key(many, 40), 30);
 }
 
+static void orders_keys(void **state)
+{
+    (void)state;
+    AUTO(arena) struct arena *a = arena_new(0);
+    str keys[] = {STR("b"), STR("a"), STR("ab"), STR("")};
+    struct tree items[4] = {0}, map = {.kind = TREE_MAP, .n = 4, .keys = keys, .items = items};
+    static const uint32_t want[] = {3, 1, 2, 0};
+    uint32_t *got = tree_key_order(a, &map);
+
+    for (size_t i = 0; i < ARRAY_LEN(want); i++)
+        check_u64("place", got[i], want[i]);
+}
+
 static void names_kinds(void **state)
 {
     (void)state;
@@ -95,10 +108,8 @@ static void names_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looks_up),
-        cmocka_unit_test(follows_paths),
-        cmocka_unit_test(finds_repeated_keys),
-        cmocka_unit_test(names_kinds),
+        cmocka_unit_test(looks_up),    cmocka_unit_test(follows_paths), cmocka_unit_test(finds_repeated_keys),
+        cmocka_unit_test(orders_keys), cmocka_unit_test(names_kinds),
     };
 
     return cmocka_run_group_tests_name("data/tree", tests, NULL, NULL);

@@ -28,6 +28,17 @@ static const struct scenario scenarios[] = {
      SINGLE "type a cpu=8 mem=32Gi offer='on-demand z1 0.4'\ntype b cpu=6 mem=24Gi offer='on-demand z1 0.39'\n" BALANCED
             "node n cpu=8 mem=32Gi label=itype=a,ct=on-demand,zone=z1\npod p node=n cpu=5",
      "commands=0 why.n=balance"},
+    {"BA-11: what spot would save does not count where it is not allowed",
+     SINGLE "type a cpu=8 mem=32Gi offer='on-demand z1 0.4'\n"
+            "type b cpu=6 mem=24Gi offer='on-demand z1 0.39|spot z1 0.05'\n" BALANCED
+            "node n cpu=8 mem=32Gi label=itype=a,ct=on-demand,zone=z1\npod p node=n cpu=5",
+     "commands=0 why.n=balance"},
+    {"BA-11: where it is, it does",
+     SINGLE "type a cpu=8 mem=32Gi offer='on-demand z1 0.4'\n"
+            "type b cpu=6 mem=24Gi offer='on-demand z1 0.39|spot z1 0.05'\n"
+            "pool default policy=Balanced budget=100%\n"
+            "node n cpu=8 mem=32Gi label=itype=a,ct=on-demand,zone=z1\npod p node=n cpu=5",
+     "replaces=n>b"},
     {"BA-14: pools with other policies do not ask",
      MULTI BALANCED "pool other budget=100%\n" ROOM BIG("a") "\n" SMALL(
          "b") " pool=other\npod p node=a cpu=1\npod q x15 node=b cpu=0.1",

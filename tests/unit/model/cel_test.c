@@ -500,6 +500,21 @@ static void kinds_of_lists(void **state UNUSED)
     check_true("a set has none", cel_equal(&a, &b) && cel_equal(&b, &a));
 }
 
+static void kinds_that_do_not_fit(void **state)
+{
+    static const char *const sources[] = {"1 + 'a'", "min('a', 1)", "'a' ? 1 : 2", "!1"};
+    struct arena *a = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+        struct err e = {0};
+        struct cel_value v;
+        const struct cel_program *p = cel_compile(a, str_c(sources[i]), NULL, 0, &e);
+
+        check_true(sources[i], p && !cel_eval(p, a, NULL, &v, &e));
+        check_str(sources[i], str_c(e.code), CEL_NO_OVERLOAD);
+    }
+}
+
 static int setup(void **state)
 {
     *state = arena_new(0);
@@ -527,6 +542,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_used, setup, teardown),
         cmocka_unit_test_setup_teardown(it_ends, setup, teardown),
         cmocka_unit_test(kinds_of_lists),
+        cmocka_unit_test_setup_teardown(kinds_that_do_not_fit, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -268,9 +268,21 @@ static void json_names_are_escaped(void **state)
     check_str("escapes", json(f, &l), "{\"a\\\"b\\\\\\u000a\":\"1\"}");
 }
 
+static void well_formed(void **state UNUSED)
+{
+    static const char *const yes[] = {"1", "100m", "1.5Gi", "-1", "+2k", "1e3", "9223372036854775807Ei", ".5", "1."};
+    static const char *const no[] = {"", "m", "1x", "vcpus", "1 ", "--1", "1e", "5%"};
+
+    for (size_t i = 0; i < ARRAY_LEN(yes); i++)
+        check_true(yes[i], quantity_is(str_c(yes[i])));
+    for (size_t i = 0; i < ARRAY_LEN(no); i++)
+        check_true(no[i], !quantity_is(str_c(no[i])));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(well_formed),
         cmocka_unit_test(parsing),
         cmocka_unit_test(refusals),
         cmocka_unit_test(length_is_bounded),

@@ -207,6 +207,7 @@ static const struct scenario pools[] = {
     {"MP1: named", "pool a\npool b\npod p sel=np=a", "pools=a"},
     {"MP1: by label", "pool a label=foo=a\npool b\npod p sel=foo=a", "pools=a"},
     {"MP1: without a PreferNoSchedule taint", "pool a\npool z taint=x:PreferNoSchedule\npod p", "pools=a"},
+    /* UT-4 */
     {"MP2: by weight", "pool a weight=20\npool b\npool c weight=100\npod p x3", "nodes=1 pools=c"},
     {"MP2: named in spite of weight", "pool a weight=20\npool b\npool c weight=100\npod p sel=np=a", "pools=a"},
     {"MP2: equal weights: the last name", "pool a weight=1\npool b weight=1\npod p", "pools=b"},

@@ -1,4 +1,6 @@
 /* The store: what is there, what is told, what machines, pools and lists look like while objects come and go. */
+#include <stdio.h>
+
 #include "support/check.h"
 #include "support/cluster_feed.h"
 
@@ -416,6 +418,36 @@ static void lookups(void **state)
     check_i64("detached", store_attachments(w->s, STR("n1")).n, 0);
 }
 
+static const struct kept *node_numbered(struct cluster_feed *w, uint32_t i)
+{
+    char name[16];
+
+    (void)snprintf(name, sizeof(name), "n%u", i);
+    return store_kept(w->s, OBJ_NODE, str_c(name));
+}
+
+/* Texts are unpacked when they are asked for, and the oldest are given up; whoever asks for two has both, however long ago the first was last asked for. */
+static void a_text_outlives_the_next(void **state)
+{
+    struct cluster_feed *w = *state;
+    const uint32_t n = 400;
+
+    for (uint32_t i = 0; i < n; i++) {
+        char name[16];
+
+        (void)snprintf(name, sizeof(name), "n%u", i);
+        cluster_putf(w, NODE, name, LIVE, "providerID: p");
+    }
+    for (uint32_t others = 0; others < 300; others++) {
+        (void)node_numbered(w, 0);
+        for (uint32_t i = 0; i < others; i++)
+            (void)node_numbered(w, 1 + i);
+        const struct kept *first = node_numbered(w, 0), *second = node_numbered(w, n - 1 - others % 90);
+        check_true("the first is there", first->text.p && str_contains(first->text, STR("\"n0\"")));
+        check_true("the second, too", second->text.p && str_contains(second->text, second->name));
+    }
+}
+
 #define ON(f) cmocka_unit_test_setup_teardown(f, cluster_feed_setup, cluster_feed_teardown)
 
 int main(void)
@@ -438,6 +470,7 @@ int main(void)
         ON(the_newest_pod_stands_for_its_daemonset),
         ON(pods_that_want_to_be_apart),
         ON(lookups),
+        ON(a_text_outlives_the_next),
     };
 
     return cmocka_run_group_tests_name("state/store", tests, NULL, NULL);

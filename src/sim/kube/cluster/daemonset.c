@@ -88,6 +88,7 @@ struct node_state {
 
 struct view {
     struct subject *s;
+    uint64_t rv; /* of the server when it was taken */
     struct table by_name;
     VEC(struct node_state *) nodes;
     VEC(struct pod_entry *) lost; /* for nodes that are gone */
@@ -108,7 +109,7 @@ static void view_begin(struct view *v, struct subject *s, const struct tree *pod
 {
     const struct pod_group *g = pods_of_owner(s->c->pods, s->o->uid);
 
-    *v = (struct view){.s = s};
+    *v = (struct view){.s = s, .rv = kube_rv(s->c->k)};
     sched_daemon(scheduler_state(s->c->scheduler), pod, add_node, v);
     for (struct pod_entry *e = g ? g->first : NULL; e; e = e->by_owner.next) {
         struct node_state *n = table_get(&v->by_name, target_of(s->a, e));
@@ -125,6 +126,17 @@ static void view_end(struct view *v)
     table_fini(&v->by_name);
     vec_fini(&v->nodes);
     vec_fini(&v->lost);
+}
+
+/* After what may have been written since. */
+static void view_renew(struct view *v, const struct tree *pod)
+{
+    struct subject *s = v->s;
+
+    if (v->rv == kube_rv(s->c->k))
+        return;
+    view_end(v);
+    view_begin(v, s, pod);
 }
 
 static bool should_run(const struct node_state *n)
@@ -319,11 +331,9 @@ static void sync(struct daemon_sets *p, struct subject *s)
     struct tree *pod = daemon_pod(s, revision_last(&r));
     view_begin(&v, s, pod);
     manage(p, &v, pod);
-    view_end(&v);
-    view_begin(&v, s, pod);
+    view_renew(&v, pod);
     roll(s, &v, revision_last(&r));
-    view_end(&v);
-    view_begin(&v, s, pod);
+    view_renew(&v, pod);
     write_status(p, s, &v, revision_last(&r));
     view_end(&v);
     revisions_trim(&r, s, in_use, &(struct use){s});

@@ -11,8 +11,10 @@
 struct node_life {
     str name; /* first: the key */
     int64_t alive_us, heartbeat_ms;
-    bool tainted;    /* has NoExecute taints */
-    bool registered; /* the event about it is out */
+    bool tainted;        /* has NoExecute taints */
+    bool registered;     /* the event about it is out */
+    uint64_t settled_rv; /* nothing was to be done for this revision … */
+    bool settled_dead;   /* … while it lived, or did not */
 };
 
 struct nodelife {
@@ -126,11 +128,11 @@ static void mark_pods_not_ready(struct nodelife *p, str node, struct arena *a)
             vec_push(&uids, e->uid);
     for (uint32_t i = 0; i < uids.n; i++) {
         const struct pod_entry *e = pods_get(c->pods, uids.v[i]);
-        struct tree *t = kube_tree(a, e->o);
+        struct tree *status = pod_status(e, a);
         struct condition ready = {.type = STR("Ready"), .status = STR("False"), .flavour = CONDITION_POD};
 
-        cond_set(a, tree_sublist(a, tree_sub(a, t, "status"), "conditions"), &ready, time_text(a, cluster_now_ms(c)));
-        if (cluster_update(c, c->kinds.pod, "status", t))
+        cond_set(a, tree_sublist(a, status, "conditions"), &ready, time_text(a, cluster_now_ms(c)));
+        if (cluster_update_part(c, e->o, "status", status))
             cluster_event(c, e->o, "node-controller", "Warning", "NodeNotReady", "Node is not ready");
     }
     vec_fini(&uids);
@@ -274,7 +276,11 @@ static void on_node_work(void *ctx, str name)
                       "Node " STR_FMT " event: Registered Node " STR_FMT " in Controller", STR_ARG(name),
                       STR_ARG(name));
     n->registered = true;
-    if (is_dead(p, n))
+    uint64_t rv = o->rv;
+    bool dead = is_dead(p, n);
+    if (rv == n->settled_rv && dead == n->settled_dead)
+        return;
+    if (dead)
         mark_unknown(p, o, a);
     o = kube_get(c->k, c->kinds.node, (str){0}, name);
     if (o)
@@ -282,6 +288,11 @@ static void on_node_work(void *ctx, str name)
     o = kube_get(c->k, c->kinds.node, (str){0}, name);
     if (o)
         sync_taints(p, o, a);
+    o = kube_get(c->k, c->kinds.node, (str){0}, name);
+    if (o && o->rv == rv) {
+        n->settled_rv = rv;
+        n->settled_dead = dead;
+    }
 }
 
 static void on_monitor(void *ctx)

@@ -1,8 +1,21 @@
-/* PodDisruptionBudgets: how many of the pods they cover are healthy, and how many may go. */
+/* PodDisruptionBudgets: how many of the pods they cover are healthy, and how many may go. Both are counted as pods change: a budget of a thousand pods
+ * costs no more to look at than one of ten. */
 #include "sim/kube/cluster/workload.h"
 
 #define COMPONENT "controllermanager"
 #define DISRUPTED_US 120000000ll /* an eviction that did not delete its pod within so long never will */
+
+/* A controller of pods that are covered. */
+struct owning {
+    str uid; /* on the heap */
+    uint32_t n_pods;
+};
+
+struct member {
+    str uid; /* first: the key; behind the struct */
+    bool healthy;
+    str owner; /* uid, of an entry of budget.owners; empty: none */
+};
 
 struct budget {
     str key; /* first: "ns/name" */
@@ -10,7 +23,9 @@ struct budget {
     int64_t generation;
     struct arena *a;
     const struct selector *pods; /* NULL: cannot be read */
-    VEC(str) members;            /* uids; owned */
+    struct table members;        /* by uid */
+    uint32_t n_healthy;
+    VEC(struct owning) owners;
 };
 
 struct budgets {
@@ -28,41 +43,96 @@ static bool covers(const struct budget *b, const struct object *pod)
            selector_matches_labels(b->pods, pod->labels, pod->n_labels);
 }
 
-static uint32_t member_at(const struct budget *b, str uid)
+static struct owning *owning_of(struct budget *b, str uid)
+{
+    for (uint32_t i = 0; i < b->owners.n; i++)
+        if (str_eq(b->owners.v[i].uid, uid))
+            return &b->owners.v[i];
+    char *copy = xmalloc(uid.n + 1);
+    vec_push(&b->owners, (struct owning){.uid = {memcpy(copy, uid.p, uid.n), uid.n}});
+    return &vec_last(&b->owners);
+}
+
+static void disown(struct budget *b, struct member *m)
 {
     uint32_t i = 0;
 
-    while (i < b->members.n && !str_eq(b->members.v[i], uid))
+    if (m->owner.n == 0)
+        return;
+    while (!str_eq(b->owners.v[i].uid, m->owner))
         i++;
-    return i;
+    m->owner = (str){0};
+    if (--b->owners.v[i].n_pods)
+        return;
+    free((char *)b->owners.v[i].uid.p);
+    b->owners.v[i] = vec_last(&b->owners);
+    b->owners.n--;
 }
 
-static void join(struct budget *b, str uid)
+/* As the pod is now. */
+static void look_at(struct cluster *c, struct budget *b, struct member *m)
 {
-    char *copy = xmalloc(uid.n + 1);
+    const struct pod_entry *e = pods_get(c->pods, m->uid);
+    const struct owner *owner = e ? controller_of(e->o) : NULL;
+    bool healthy = e && e->ready && !e->o->deleted_ms;
 
-    vec_push(&b->members, (str){memcpy(copy, uid.p, uid.n), uid.n});
+    b->n_healthy += (uint32_t)healthy - (uint32_t)m->healthy;
+    m->healthy = healthy;
+    if (str_eq(m->owner, owner ? owner->uid : (str){0}))
+        return;
+    disown(b, m);
+    if (!owner)
+        return;
+    struct owning *o = owning_of(b, owner->uid);
+    o->n_pods++;
+    m->owner = o->uid;
 }
 
-static void leave(struct budget *b, uint32_t at)
+static void join(struct cluster *c, struct budget *b, str uid)
 {
-    free((char *)b->members.v[at].p);
-    b->members.v[at] = vec_last(&b->members);
-    b->members.n--;
+    struct member *m = xcalloc(1, sizeof(*m) + uid.n);
+
+    m->uid = (str){memcpy(m + 1, uid.p, uid.n), uid.n};
+    table_put(&b->members, m);
+    look_at(c, b, m);
+}
+
+static void leave(struct budget *b, str uid)
+{
+    struct member *m = table_take(&b->members, uid);
+
+    if (!m)
+        return;
+    b->n_healthy -= m->healthy;
+    disown(b, m);
+    free(m);
+}
+
+static void release_member(void *ctx UNUSED, void *member)
+{
+    free(member);
 }
 
 static void budget_free(struct budget *b)
 {
-    while (b->members.n)
-        leave(b, b->members.n - 1);
-    vec_fini(&b->members);
+    table_drain(&b->members, release_member, NULL);
+    for (uint32_t i = 0; i < b->owners.n; i++)
+        free((char *)b->owners.v[i].uid.p);
+    vec_fini(&b->owners);
     arena_free(b->a);
 }
 
+struct joining {
+    struct cluster *c;
+    struct budget *b;
+};
+
 static void join_if_covered(void *ctx, const struct object *pod)
 {
-    if (covers(ctx, pod))
-        join(ctx, pod->uid);
+    const struct joining *j = ctx;
+
+    if (covers(j->b, pod))
+        join(j->c, j->b, pod->uid);
 }
 
 static void forget(struct budgets *p, str key)
@@ -114,7 +184,7 @@ static void on_budget(void *ctx, struct seen *s)
     }
     table_put(&p->by_key, b);
     vec_push(&p->list, b);
-    kube_each(p->c->k, p->c->kinds.pod, b->ns, join_if_covered, b);
+    kube_each(p->c->k, p->c->kinds.pod, b->ns, join_if_covered, &(struct joining){p->c, b});
     work_add(p->q, b->key);
 }
 
@@ -131,12 +201,14 @@ static void on_pod(void *ctx, struct seen *s)
 
         if (!str_eq(b->ns, o->ns))
             continue;
-        uint32_t at = member_at(b, o->uid);
-        bool was = at < b->members.n, is = s->new &&covers(b, s->new);
+        struct member *m = table_get(&b->members, o->uid);
+        bool was = m != NULL, is = s->new &&covers(b, s->new);
         if (was && !is)
-            leave(b, at);
+            leave(b, o->uid);
         else if (is && !was)
-            join(b, o->uid);
+            join(p->c, b, o->uid);
+        else if (is)
+            look_at(p->c, b, m);
         if (was || is)
             work_add(p->q, b->key);
     }
@@ -151,10 +223,8 @@ static int64_t expected_scale(struct subject *s, const struct budget *b)
     int64_t sum = 0;
     struct table seen = {0};
 
-    for (uint32_t i = 0; i < b->members.n; i++) {
-        const struct pod_entry *e = pods_get(c->pods, b->members.v[i]);
-        const struct owner *owner = e ? controller_of(e->o) : NULL;
-        const struct object *o = owner ? kube_by_uid(c->k, owner->uid) : NULL;
+    for (uint32_t i = 0; i < b->owners.n; i++) {
+        const struct object *o = kube_by_uid(c->k, b->owners.v[i].uid);
         const struct owner *above = o ? controller_of(o) : NULL;
 
         if (above && kube_by_uid(c->k, above->uid))
@@ -164,7 +234,7 @@ static int64_t expected_scale(struct subject *s, const struct budget *b)
         struct keyed *k = arena_new_one(s->a, struct keyed);
         k->key = arena_strdup(s->a, o->uid);
         table_put(&seen, k);
-        sum += field_i64(tree_at(kube_tree(s->a, o), "spec", "replicas", NULL), 1);
+        sum += field_i64(tree_get(kube_part(s->a, o, "spec"), "replicas"), 1);
     }
     table_fini(&seen);
     return sum;
@@ -174,7 +244,7 @@ static void expect(struct subject *s, const struct budget *b, int64_t *ret_expec
 {
     const struct tree *min = tree_get(s->spec, "minAvailable"), *max = tree_get(s->spec, "maxUnavailable");
 
-    *ret_expected = b->members.n;
+    *ret_expected = table_count(&b->members);
     *ret_desired = 0;
     if (max) {
         *ret_expected = expected_scale(s, b);
@@ -205,26 +275,31 @@ static void review_disrupted(struct budgets *p, struct subject *s, const struct 
         tree_drop(s->status, STR("disruptedPods"));
 }
 
-static bool is_disrupted(struct subject *s, str name)
+/* Healthy ones less those that evictions have marked. */
+static int64_t count_healthy(struct subject *s, const struct budget *b)
 {
-    return tree_find(tree_find(s->status, STR("disruptedPods")), name) != NULL;
+    const struct tree *map = tree_find(s->status, STR("disruptedPods"));
+    int64_t n = b->n_healthy;
+
+    for (uint32_t i = 0; map && map->kind == TREE_MAP && i < map->n; i++) {
+        const struct object *o = kube_get(s->c->k, s->c->kinds.pod, s->o->ns, map->keys[i]);
+        const struct member *m = o ? table_get(&b->members, o->uid) : NULL;
+
+        n -= m && m->healthy;
+    }
+    return n;
 }
 
 static void sync(struct budgets *p, struct subject *s, const struct budget *b)
 {
     const struct tree *was = tree_copy(s->a, s->status);
-    int64_t expected, desired, healthy = 0;
+    int64_t expected, desired;
 
-    if (b->members.n == 0)
+    if (table_count(&b->members) == 0)
         cluster_event(s->c, s->o, COMPONENT, "Normal", "NoPods", "No matching pods found");
     review_disrupted(p, s, b);
     expect(s, b, &expected, &desired);
-    for (uint32_t i = 0; i < b->members.n; i++) {
-        const struct pod_entry *e = pods_get(s->c->pods, b->members.v[i]);
-
-        healthy += e && e->ready && !e->o->deleted_ms && !is_disrupted(s, e->o->name);
-    }
-    int64_t allowed = expected > 0 ? MAX(healthy - desired, 0) : 0;
+    int64_t healthy = count_healthy(s, b), allowed = expected > 0 ? MAX(healthy - desired, 0) : 0;
     struct condition cond = {.type = STR("DisruptionAllowed"),
                              .status = allowed ? STR("True") : STR("False"),
                              .reason = allowed ? STR("SufficientPods") : STR("InsufficientPods"),

@@ -24,7 +24,7 @@ static void on_work(void *ctx, str uid)
         return;
     }
     if (!pod_is_over(e)) {
-        struct tree *t = kube_tree(a, e->o), *status = tree_sub(a, t, "status");
+        struct tree *status = pod_status(e, a);
         struct condition target = {.type = STR("DisruptionTarget"),
                                    .status = STR("True"),
                                    .reason = STR("DeletionByPodGC"),
@@ -33,7 +33,7 @@ static void on_work(void *ctx, str uid)
 
         tree_set_str(a, status, "phase", STR("Failed"));
         cond_set(a, tree_sublist(a, status, "conditions"), &target, time_text(a, cluster_now_ms(c)));
-        cluster_update(c, c->kinds.pod, "status", t);
+        cluster_update_part(c, e->o, "status", status);
     }
     e = pods_get(c->pods, uid);
     if (e)

@@ -65,6 +65,13 @@ str pod_node(const struct pod_entry *e)
     return object_field(e->o, "spec.nodeName"); /* gone, or without a node */
 }
 
+struct tree *pod_status(const struct pod_entry *e, struct arena *a)
+{
+    struct tree *status = kube_part(a, e->o, "status");
+
+    return status ? status : tree_new_map(a);
+}
+
 const struct pod_entry *pods_seen(const struct pods *p, const struct seen *s)
 {
     return s->new ? pods_get(p, s->new->uid) : p->gone;

@@ -84,8 +84,9 @@ struct pod_group *pods_of_owner(const struct pods *p, str uid);
 const struct pod_group *pods_of_node(const struct pods *p, str node);
 const struct pod_group *pods_without_owner(const struct pods *p, str ns);
 
-const struct owner *controller_of(const struct object *o); /* NULL: none */
-str pod_node(const struct pod_entry *e);                   /* spec.nodeName, may be empty */
+const struct owner *controller_of(const struct object *o);           /* NULL: none */
+str pod_node(const struct pod_entry *e);                             /* spec.nodeName, may be empty */
+struct tree *pod_status(const struct pod_entry *e, struct arena *a); /* to be changed and written */
 
 static inline str pod_nomination(const struct object *o)
 {

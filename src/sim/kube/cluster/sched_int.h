@@ -143,6 +143,7 @@ struct snode {
     struct amounts alloc, used;
     int64_t scored[2], pods_alloc;
     VEC(struct spod *) pods, nominated;
+    int32_t least; /* no pod there has a lower priority */
     struct arena *a;
 };
 

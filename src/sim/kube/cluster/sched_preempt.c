@@ -94,10 +94,12 @@ static bool try_node(struct attempt *t, uint32_t node, struct candidate *ret)
 {
     struct sched *s = t->s;
     const struct snode *n = &s->nodes.v[node];
-    struct spod **pods = arena_new_array(s->tmp, struct spod *, n->pods.n);
     uint32_t count = 0;
     bool found;
 
+    if (n->pods.n == 0 || n->least >= t->p->priority)
+        return false;
+    struct spod **pods = arena_new_array(s->tmp, struct spod *, n->pods.n);
     *ret = (struct candidate){.node = node};
     for (uint32_t i = 0; i < n->pods.n; i++)
         if (n->pods.v[i]->shape->priority < t->p->priority)

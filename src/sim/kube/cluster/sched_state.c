@@ -60,10 +60,12 @@ void pod_place(struct sched *s, struct spod *p, uint32_t node)
     for (int i = 0; i < 2; i++)
         n->scored[i] = sat_add(n->scored[i], sign * p->shape->scored[i]);
     counts_add(s, p, at, sign);
-    if (sign > 0)
+    if (sign > 0) {
+        n->least = n->pods.n ? MIN(n->least, p->shape->priority) : p->shape->priority;
         vec_push(&n->pods, p);
-    else
+    } else {
         pods_remove(n, p);
+    }
     p->node = node;
 }
 

@@ -228,14 +228,14 @@ static void write_failure(struct scheduler *p, struct pod_entry *e, const struct
                           struct arena *a)
 {
     struct cluster *c = p->c;
-    struct tree *t = kube_tree(a, e->o), *status = tree_sub(a, t, "status");
+    struct tree *status = pod_status(e, a);
     struct condition cond = {
         .type = STR("PodScheduled"),
         .status = STR("False"),
         .reason = reason,
         .message = v->message,
         .flavour = CONDITION_POD,
-        .generation = field_i64(tree_at(t, "metadata", "generation", NULL), 0),
+        .generation = e->generation,
     };
     bool changed = cond_set(a, tree_sublist(a, status, "conditions"), &cond, time_text(a, cluster_now_ms(c)));
 
@@ -245,7 +245,7 @@ static void write_failure(struct scheduler *p, struct pod_entry *e, const struct
     }
     cluster_event(c, e->o, COMPONENT, "Warning", "FailedScheduling", STR_FMT, STR_ARG(v->message));
     if (changed)
-        cluster_update(c, c->kinds.pod, "status", t);
+        cluster_update_part(c, e->o, "status", status);
 }
 
 static void evict_victim(struct scheduler *p, str uid, str by, str node, struct arena *a)
@@ -255,17 +255,17 @@ static void evict_victim(struct scheduler *p, str uid, str by, str node, struct 
 
     if (!e || e->o->deleted_ms)
         return;
-    struct tree *t = kube_tree(a, e->o);
+    struct tree *status = pod_status(e, a);
     struct condition target = {
         .type = STR("DisruptionTarget"),
         .status = STR("True"),
         .reason = STR("PreemptionByScheduler"),
         .message = STR("default-scheduler: preempting to accommodate a higher priority pod"),
         .flavour = CONDITION_POD,
-        .generation = field_i64(tree_at(t, "metadata", "generation", NULL), 0),
+        .generation = e->generation,
     };
-    cond_set(a, tree_sublist(a, tree_sub(a, t, "status"), "conditions"), &target, time_text(a, cluster_now_ms(c)));
-    cluster_update(c, c->kinds.pod, "status", t);
+    cond_set(a, tree_sublist(a, status, "conditions"), &target, time_text(a, cluster_now_ms(c)));
+    cluster_update_part(c, e->o, "status", status);
     e = pods_get(c->pods, uid);
     cluster_event(c, e->o, COMPONENT, "Normal", "Preempted", "Preempted by pod " STR_FMT " on node " STR_FMT,
                   STR_ARG(by), STR_ARG(node));

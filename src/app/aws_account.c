@@ -1,0 +1,84 @@
+#include "app/aws_account.h"
+
+#include "base/file.h"
+#include "data/reader.h"
+#include "model/duration.h"
+#include "net/fiber.h"
+
+#define BASE_URL "https://aws.test"
+#define MAX_ACCOUNT (64u << 20)
+#define SEED 1
+
+static bool start_session(struct aws_account *x, struct err *e)
+{
+    const char *vars[] = {"AWS_ENDPOINT_URL=" BASE_URL, "AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=secret",
+                          arena_printf(x->a, "AWS_REGION=" STR_FMT, STR_ARG(x->region)).p, NULL};
+    struct aws_environment env = {.vars = vars};
+
+    x->config = aws_config_load(&env, e);
+    if (!x->config)
+        return false;
+    x->aws = aws_new(&(struct aws_options){.world = x->near, .config = x->config, .agent = "karpenter.sh"});
+    return true;
+}
+
+bool aws_account_open(struct aws_account *x, const char *path, struct err *e)
+{
+    str text;
+
+    *x = (struct aws_account){.a = arena_new(0)};
+    if (!file_read(x->a, path, MAX_ACCOUNT, &text, e) || !tree_parse_json(x->a, path, text, &x->doc, e))
+        return false;
+    x->region = tree_str(tree_get(x->doc, "region"));
+    if (!time_parse_rfc3339(tree_str(tree_get(x->doc, "now")), &x->now_ms, e))
+        return err_wrap(e, "%s: now", path);
+    x->sim = sim_new(SEED, x->now_ms);
+    x->near = sim_process(x->sim, "karpenter");
+    x->far = sim_process(x->sim, "aws");
+    x->server = sim_aws_new(
+        &(struct sim_aws_options){
+            .world = x->far, .account = x->doc, .any_signature = true, .unlimited = true, .loose = true},
+        e);
+    if (!x->server)
+        return err_wrap(e, "%s", path);
+    sim_mount(x->sim, BASE_URL, x->far, sim_aws_serve, x->server);
+    return start_session(x, e);
+}
+
+void aws_account_fini(struct aws_account *x)
+{
+    if (x->sim) {
+        sim_kill(x->near);
+        sim_run_for(x->sim, 1000000); /* what was under way unwinds */
+    }
+    aws_free(x->aws);
+    aws_config_free(x->config);
+    sim_aws_free(x->server);
+    if (x->sim)
+        sim_free(x->sim);
+    arena_free(x->a);
+}
+
+struct start {
+    void (*fn)(void *arg);
+    void *arg;
+    bool done;
+};
+
+static void begin(void *arg)
+{
+    struct start *s = arg;
+
+    s->fn(s->arg);
+    s->done = true;
+}
+
+bool aws_account_run(struct aws_account *x, void (*fn)(void *arg), void *arg)
+{
+    struct start s = {fn, arg, false};
+
+    fiber_go(x->near, "command", begin, &s);
+    while (!s.done && sim_step(x->sim))
+        ;
+    return s.done;
+}

@@ -1,0 +1,26 @@
+/* aws_account - an AWS account out of a file, served inside the program, and a session that calls it: what the commands of aws_vectors.h work on.
+ *
+ * The form of the file is that of tests/vectors/aws/world.json. Calls go through everything that calls to AWS go through, but for the network.
+ */
+#pragma once
+
+#include "aws/aws.h"
+#include "sim/aws/aws.h"
+#include "sim/world.h"
+
+struct aws_account {
+    struct arena *a;
+    const struct tree *doc; /* the file */
+    struct sim *sim;
+    struct world *near, *far;
+    struct sim_aws *server;
+    struct aws_config *config;
+    struct aws *aws;
+    str region;
+    int64_t now_ms; /* when it was opened, by its own clock */
+};
+
+bool aws_account_open(struct aws_account *x, const char *path, struct err *e);
+void aws_account_fini(struct aws_account *x); /* also of one that could not be opened */
+/* Runs a fiber in the account's world to its end. false: it waits for something that never comes. */
+bool aws_account_run(struct aws_account *x, void (*fn)(void *arg), void *arg);

@@ -1,0 +1,310 @@
+/* The dry runs of validation (aws 7.2.7, steps 8 to 10): one launch template for real, then a fleet and an instance that are asked for and not made. */
+#include "aws/ec2_failure.h"
+#include "base/sb.h"
+#include "cloud/ec2/ec2_int.h"
+#include "cloud/ec2/images.h"
+#include "cloud/ec2/labels.h"
+#include "model/req.h"
+
+struct dry {
+    struct ec2 *p;
+    struct arena *a;
+    const struct ec2_class *k;
+    struct ec2_types types;
+    const struct nodepool *
+        *pools; /* that refer to the class; copies are not needed: nothing parks while they are looked at */
+    uint32_t n_pools;
+    const char *tenancy;
+    uint32_t chosen; /* index of a type */
+    const struct ec2_tag *tags;
+    uint32_t n_tags;
+    str template_name;
+};
+
+/* ---- a type to try ---- */
+
+struct pools {
+    struct dry *d;
+    VEC(const struct nodepool *) v;
+};
+
+static void note_pool(void *arg, const struct nodepool *p)
+{
+    struct pools *x = arg;
+
+    if (str_is(p->tmpl.class_ref.kind, "EC2NodeClass") && str_eq(p->tmpl.class_ref.name, x->d->k->name))
+        vec_push(&x->v, p);
+}
+
+static void announce(struct reqspace *s, struct dry *d, sym tenancy)
+{
+    reqspace_value(s, tenancy, SYM(DEFAULT));
+    reqspace_value(s, tenancy, sym_of(d->p->syms, STR("dedicated")));
+    for (uint32_t i = 0; i < d->types.n; i++)
+        for (uint32_t x = 0; x < d->types.v[i].n_requirements; x++)
+            reqspace_expr(s, &d->types.v[i].requirements[x]);
+    for (uint32_t i = 0; i < d->n_pools; i++) {
+        const struct claim_template *t = &d->pools[i]->tmpl;
+        uint32_t n;
+        const struct label *labels = lset_get(d->p->syms, t->labels, &n);
+
+        for (uint32_t x = 0; x < n; x++)
+            reqspace_value(s, labels[x].key, labels[x].val);
+        for (uint32_t x = 0; x < t->n_requirements; x++)
+            reqspace_expr(s, &t->requirements[x]);
+    }
+    reqspace_freeze(s);
+}
+
+static uint32_t pool_set(struct reqspace *s, const struct dry *d, const struct claim_template *t)
+{
+    uint32_t n;
+    const struct label *labels = lset_get(d->p->syms, t->labels, &n);
+
+    return rs_union(s, rs_of_exprs(s, t->requirements, t->n_requirements), rs_of_labels(s, labels, n));
+}
+
+/* Whether a pool wants machines of its own and no others. */
+static bool wants_dedicated(struct reqspace *s, const struct dry *d, uint32_t set, sym tenancy)
+{
+    uint32_t key = space_key(s, tenancy), r = rs_get(s, set, key);
+
+    return r != REQ_NONE && req_has(s, r, space_val(s, key, sym_of(d->p->syms, STR("dedicated")))) &&
+           !req_has(s, r, space_val(s, key, SYM(DEFAULT)));
+}
+
+/* Which types any of the pools would take, and which tenancy they want. */
+static void ask_pools(struct dry *d, bool *wanted)
+{
+    struct label_rules rules = ec2_label_rules(d->a, d->p->syms);
+    sym tenancy = ec2_label_key(d->p->syms, EC2_L_TENANCY);
+    struct reqspace s;
+
+    reqspace_init(&s, d->a, d->p->syms, &rules);
+    announce(&s, d, tenancy);
+    for (uint32_t i = 0; i < d->n_pools; i++) {
+        uint32_t set = pool_set(&s, d, &d->pools[i]->tmpl);
+
+        if (wants_dedicated(&s, d, set, tenancy))
+            d->tenancy = "dedicated";
+        for (uint32_t t = 0; t < d->types.n; t++)
+            wanted[t] |= rs_compatible(&s, rs_of_exprs(&s, d->types.v[t].requirements, d->types.v[t].n_requirements),
+                                       set, COMPAT_INTERSECTS);
+    }
+    reqspace_fini(&s);
+}
+
+/* An image without a word about accelerators, or one that is for machines without. */
+static bool is_standard(const struct dry *d, const struct ec2_class_ami *ami)
+{
+    sym gpu = ec2_label_key(d->p->syms, EC2_L_GPU_COUNT), accel = ec2_label_key(d->p->syms, EC2_L_ACCEL_COUNT);
+
+    for (uint32_t i = 0; i < ami->n_requirements; i++)
+        if ((sym_eq(ami->requirements[i].key, gpu) || sym_eq(ami->requirements[i].key, accel)) &&
+            ami->requirements[i].op != OP_DOES_NOT_EXIST)
+            return false;
+    return true;
+}
+
+/* The first one that is wanted and has an image, for ordinary machines if there is such a one. */
+static bool first_of(struct dry *d, const bool *wanted)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < d->types.n; i++) {
+        const struct ec2_class_ami *ami =
+            d->types.detail[i].compatible && wanted[i] ? ec2_ami_for(d->k, &d->types.v[i]) : NULL;
+
+        if (ami && (!any || is_standard(d, ami))) {
+            d->chosen = i;
+            any = true;
+        }
+        if (ami && is_standard(d, ami))
+            return true;
+    }
+    return any;
+}
+
+static bool usual(struct dry *d)
+{
+    bool *wanted = arena_new_array(d->a, bool, d->types.n);
+
+    for (uint32_t i = 0; i < d->types.n; i++) {
+        str name = sym_str(d->p->syms, d->types.v[i].name);
+
+        wanted[i] = str_is(name, "m5.large") || str_is(name, "m6g.large");
+    }
+    return first_of(d, wanted);
+}
+
+static bool choose(struct dry *d, struct err *e)
+{
+    struct pools x = {.d = d};
+    bool *wanted = arena_new_array(d->a, bool, d->types.n);
+
+    d->p->host.each_pool(d->p->host.ctx, note_pool, &x);
+    d->pools = x.v.v;
+    d->n_pools = x.v.n;
+    if (d->n_pools)
+        ask_pools(d, wanted);
+    else
+        memset(wanted, !d->k->n_nics, d->types.n * sizeof(*wanted));
+    vec_fini(&x.v);
+    d->pools = NULL;
+    if (!ec2_family_is_windows(d->k->family) && first_of(d, wanted))
+        return true;
+    memset(wanted, true, d->types.n * sizeof(*wanted));
+    return usual(d) || first_of(d, wanted) || err_set(e, ERR_INVALID, "no instance type has an image of the class");
+}
+
+/* ---- what AWS said ---- */
+
+struct step {
+    const char *call, *reason;
+};
+
+static const struct step make_template = {"ec2:CreateLaunchTemplate", "CreateLaunchTemplateAuthCheckFailed"},
+                         make_fleet = {"ec2:CreateFleet", "CreateFleetAuthCheckFailed"},
+                         run_instance = {"ec2:RunInstances", "RunInstancesAuthCheckFailed"};
+
+static str classified(struct arena *a, const struct aws_answer *f)
+{
+    return str_c(ec2_classify(arena_printf(a, STR_FMT ": " STR_FMT, STR_ARG(f->code), STR_ARG(f->message))).message);
+}
+
+/* Of a refusal that says something about the class, or that will pass. false: it does not. */
+static bool verdict(struct dry *d, const struct step *s, const struct aws_answer *f, struct ec2_verdict *ret)
+{
+    str why = classified(d->a, f);
+
+    if (str_is(f->code, "RequestLimitExceeded") || aws_is_server_fault(f)) {
+        ret->unsettled = true;
+    } else if (s == &make_template && str_is(f->code, "InvalidUserData.Malformed") &&
+               str_contains(f->message, STR("User data is limited to"))) {
+        ret->reason = "UserDataSizeLimitExceeded";
+        ret->message = arena_printf(
+            d->a, "ec2:CreateLaunchTemplate rejected the rendered user data as too large: " STR_FMT, STR_ARG(why));
+    } else if (str_is(f->code, "UnauthorizedOperation")) {
+        ret->reason = s->reason;
+        ret->message = arena_printf(d->a, "Controller isn't authorized to call %s: " STR_FMT, s->call, STR_ARG(why));
+    } else if (s == &run_instance && str_is(f->code, "InvalidParameterValue") &&
+               str_contains(f->message, STR("Invalid IAM Instance Profile name"))) {
+        ret->unsettled = d->k->has_role; /* IAM takes a while to tell EC2 */
+        ret->fleeting = true;
+        ret->reason = "InstanceProfileNotFound";
+        ret->message = arena_printf(d->a, "Instance profile \"" STR_FMT "\" was not found", STR_ARG(d->k->profile));
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* ---- the steps ---- */
+
+static bool template_step(struct dry *d, struct aws_answer *f, struct err *e)
+{
+    struct nodeclaim claim = {.class_ref = {STR("karpenter.k8s.aws"), STR("EC2NodeClass"), d->k->name}};
+    struct ec2_tags tags = {"launch-template", d->tags, d->n_tags};
+    struct ec2_placement_group group;
+    struct ec2_template_data data;
+    struct ec2_template_request r = {
+        .class = d->k,
+        .claim = &claim,
+        .ami = ec2_ami_for(d->k, &d->types.v[d->chosen]),
+        .type = &d->types.detail[d->chosen],
+        .capacity_type = "on-demand",
+        .tenancy = d->tenancy,
+        .placement = ec2_placement_known(d->p, d->k, &group) ? &group : NULL,
+        .tags = d->tags,
+        .n_tags = d->n_tags,
+    };
+
+    return ec2_template_data(d->p, d->a, &r, &data, e) &&
+           ec2_template_ensure(d->p, d->a, &data, &tags, d->k->name, &d->template_name, f, e);
+}
+
+static bool fleet_step(struct dry *d, str type, struct aws_answer *f, struct err *e)
+{
+    uint32_t n = d->k->status.n_subnets;
+    struct ec2_override *overrides = arena_new_array(d->a, struct ec2_override, n);
+    struct ec2_fleet_config config = {d->template_name, overrides, n};
+    struct ec2_tags tags[] = {
+        {"instance", d->tags, d->n_tags}, {"volume", d->tags, d->n_tags}, {"fleet", d->tags, d->n_tags}};
+    struct ec2_fleet r = {
+        .context = d->k->context,
+        .configs = &config,
+        .n_configs = 1,
+        .capacity_type = "on-demand",
+        .demand_strategy = "lowest-price",
+        .tags = tags,
+        .n_tags = ARRAY_LEN(tags),
+        .count = 1,
+        .dry_run = true,
+    };
+    struct ec2_fleet_answer answer;
+
+    for (uint32_t i = 0; i < n; i++)
+        overrides[i] = (struct ec2_override){.type = type, .subnet = d->k->status.subnets[i].id};
+    return ec2_create_fleet(d->p->aws, d->a, &r, &answer, f, e);
+}
+
+static uint32_t interfaces_of(struct dry *d, str subnet, struct ec2_interface **ret)
+{
+    uint32_t n = MAX(d->k->n_nics, 1);
+
+    *ret = arena_new_array(d->a, struct ec2_interface, n);
+    for (uint32_t i = 0; i < n; i++) {
+        (*ret)[i] = (struct ec2_interface){
+            .card = -1, .public_ip = -1, .ipv4_prefixes = -1, .ipv6_prefixes = -1, .subnet = subnet};
+        if (d->k->n_nics) {
+            (*ret)[i].card = d->k->nics[i].card;
+            (*ret)[i].device = d->k->nics[i].device;
+            (*ret)[i].type = d->k->nics[i].type;
+        }
+    }
+    return n;
+}
+
+/* One subnet that works is enough; the first one's refusal counts when none does. */
+static bool instance_step(struct dry *d, str type, struct aws_answer *f, struct err *e)
+{
+    struct ec2_tags tags[] = {
+        {"instance", d->tags, d->n_tags}, {"volume", d->tags, d->n_tags}, {"network-interface", d->tags, d->n_tags}};
+    struct ec2_run r = {.template_name = d->template_name, .type = type, .tags = tags, .n_tags = ARRAY_LEN(tags)};
+
+    for (uint32_t i = 0; i < d->k->status.n_subnets; i++) {
+        struct ec2_interface *interfaces;
+        struct aws_answer refusal = {0};
+        struct err why;
+
+        r.n_interfaces = interfaces_of(d, d->k->status.subnets[i].id, &interfaces);
+        r.interfaces = interfaces;
+        if (ec2_run_dry(d->p->aws, d->a, &r, &refusal, &why))
+            return true;
+        if (i == 0) {
+            *f = refusal;
+            *e = why;
+        }
+    }
+    return d->k->status.n_subnets == 0 ? err_set(e, ERR_INVALID, "the class has no subnets") : false;
+}
+
+bool ec2_dry_run(struct ec2 *p, struct arena *a, const struct ec2_class *k, struct ec2_verdict *ret, struct err *e)
+{
+    struct dry d = {.p = p, .a = a, .k = k, .tenancy = "default"};
+    struct aws_answer f = {0};
+    struct ec2_tag *tags;
+
+    if (!ec2_market_types(p->market, k, &d.types, e) || !choose(&d, e) ||
+        !ec2_launch_tags(p, a, k, (str){0}, &tags, &d.n_tags, e))
+        return err_wrap(e, "validating by dry runs");
+    d.tags = tags;
+    str type = arena_strdup(a, sym_str(p->syms, d.types.v[d.chosen].name)); /* the types are not there after a call */
+    if (!template_step(&d, &f, e))
+        return verdict(&d, &make_template, &f, ret) || err_wrap(e, "%s", make_template.call);
+    if (!fleet_step(&d, type, &f, e))
+        return verdict(&d, &make_fleet, &f, ret) || err_wrap(e, "%s", make_fleet.call);
+    if (!instance_step(&d, type, &f, e))
+        return verdict(&d, &run_instance, &f, ret) || err_wrap(e, "%s", run_instance.call);
+    return true;
+}
