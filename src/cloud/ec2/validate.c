@@ -9,6 +9,7 @@
 #include "cloud/ec2/memo.h"
 #include "cloud/ec2/reconcile.h"
 #include "data/json.h"
+#include "model/quantity.h"
 
 #define SUCCEEDED "ValidationSucceeded"
 #define AGAIN_MS (10 * 60 * 1000)
