@@ -95,7 +95,7 @@ static bool reservation_compiles(struct check *c, const struct ec2_kvs *m, const
     struct err e;
 
     for (uint32_t i = 0; i < m->n; i++)
-        if (!ec2_is_quantity(m->v[i].value) && !ec2_expr_check(c->a, m->v[i].value, &e))
+        if (!quantity_is(m->v[i].value) && !ec2_expr_check(c->a, m->v[i].value, &e))
             return no_for_good(
                 c, "KubeletExpressionInvalid",
                 arena_printf(c->a, "spec.kubelet.%s." STR_FMT ": %s", field, STR_ARG(m->v[i].key), e.msg));
