@@ -6,6 +6,7 @@
 #pragma once
 
 #include "aws/aws.h"
+#include "base/sb.h"
 
 struct ec2_tag {
     str key, value;
@@ -187,6 +188,9 @@ struct ec2_template {
 
 bool ec2_create_template(struct aws *c, struct arena *a, str name, const struct ec2_template_data *d,
                          const struct ec2_tags *tags, struct ec2_template *ret, struct aws_answer *f, struct err *e);
+/* What is sent, for those who compare: equal templates have equal texts. */
+void ec2_template_encode(struct sb *out, str token, str name, const struct ec2_template_data *d,
+                         const struct ec2_tags *tags);
 /* ERR_NOT_FOUND: there is none. More than one of a name is an error too. */
 bool ec2_describe_template(struct aws *c, struct arena *a, str name, struct ec2_template *ret, struct aws_answer *f,
                            struct err *e);
@@ -244,6 +248,9 @@ struct ec2_fleet_answer {
 
 bool ec2_create_fleet(struct aws *c, struct arena *a, const struct ec2_fleet *r, struct ec2_fleet_answer *ret,
                       struct aws_answer *f, struct err *e);
+
+/* What is sent, for those who compare. */
+void ec2_fleet_encode(struct sb *out, str token, const struct ec2_fleet *r);
 
 /* RunInstances, only ever as a dry run. */
 struct ec2_run {

@@ -42,14 +42,11 @@ void ec2_placement_groups_encode(struct sb *out, str id, str name);
 
 extern const struct aws_listing ec2_templates_listing;
 extern const struct wire_shape ec2_created_template_shape;
-void ec2_template_encode(struct sb *out, str token, str name, const struct ec2_template_data *d,
-                         const struct ec2_tags *tags);
 void ec2_templates_encode(struct sb *out, str name, const struct ec2_filter *f, uint32_t n); /* by name or by filters */
 
 /* ---- ec2_fleet.c ---- */
 
 extern const struct wire_shape ec2_fleet_shape;
-void ec2_fleet_encode(struct sb *out, str token, const struct ec2_fleet *r);
 void ec2_run_encode(struct sb *out, str token, const struct ec2_run *r);
 
 /* ---- ec2_instances.c ---- */

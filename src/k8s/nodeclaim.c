@@ -29,10 +29,11 @@ static bool dec_claim_spec(struct decoder *d, const struct tree *spec, struct no
 
 static bool dec_claim_status(struct decoder *d, const struct tree *status, struct nodeclaim *c, struct err *e)
 {
-    str provider_id, node_name;
+    str provider_id, node_name, image_id;
 
     c->last_pod_event_ms = INT64_MIN;
     if (!dec_str(d, status, "providerID", &provider_id, e) || !dec_str(d, status, "nodeName", &node_name, e) ||
+        !dec_str(d, status, "imageID", &image_id, e) ||
         !dec_resources(d, d->o->arena, status, "capacity", &c->capacity, e) ||
         !dec_resources(d, d->o->arena, status, "allocatable", &c->allocatable, e) ||
         !dec_time(d, status, "lastPodEventTime", &c->last_pod_event_ms, e) ||
@@ -46,6 +47,7 @@ static bool dec_claim_status(struct decoder *d, const struct tree *status, struc
         return false;
     c->provider_id = dec_keep(d, provider_id);
     c->node_name = dec_keep(d, node_name);
+    c->image_id = dec_keep_shared(d, image_id);
     return true;
 }
 

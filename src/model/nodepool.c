@@ -70,6 +70,7 @@ struct nodeclaim *nodeclaim_dup(struct arena *a, const struct nodeclaim *c)
     d->uid = arena_strdup(a, c->uid);
     d->provider_id = arena_strdup(a, c->provider_id);
     d->node_name = arena_strdup(a, c->node_name);
+    d->image_id = arena_strdup(a, c->image_id);
     d->annotations = annotations_dup(a, c->annotations, c->n_annotations);
     d->taints.v = arena_dup_array(a, struct taint, c->taints.v, c->taints.n);
     d->startup_taints.v = arena_dup_array(a, struct taint, c->startup_taints.v, c->startup_taints.n);

@@ -65,7 +65,7 @@ struct nodepool {
 };
 
 struct nodeclaim {
-    str name, uid, provider_id, node_name;
+    str name, uid, provider_id, node_name, image_id;
     int64_t created_ms;
     lset_id labels;
     struct annotation *annotations;

@@ -6,7 +6,8 @@
  *   profiles.c   instance profiles: made, remembered, collected
  *   reconcile.c  the status of a node class; validate.c whether launches would work, dryrun.c its dry runs
  *   launch.c     from a claim to a machine; choose.c is the pure part: filters, capacity type, templates, overrides
- *   templates.c  launch templates: their names, their making, their end
+ *   launch_fleet.c  its fleet request, and what is learned from the errors; hydrate.c what the claim is told of its machine
+ *   templates.c  launch templates: their names, their making, their end; template_data.c what they say
  *   batch.c      calls that wait for company; fleet.c, instances.c use it
  *   drift.c      whether a machine is still what its class asks for
  */
@@ -27,6 +28,7 @@ struct ec2_verdicts;
 struct ec2_templates;
 struct ec2_machines;
 struct ec2_market;
+struct ec2_view;
 
 struct ec2_cluster { /* aws 9.6; texts live as long as the provider */
     str name, endpoint, ca_bundle, arn;
@@ -73,6 +75,9 @@ bool ec2_market_set(struct ec2_market *m, struct arena *a,
 const struct ec2_universe *ec2_market_universe(const struct ec2_market *m);
 /* The types as the class sees them now, availability and prices fresh; remembered by what the answer depends on. Good until the next call. */
 bool ec2_market_types(struct ec2_market *m, const struct ec2_class *k, struct ec2_types *ret, struct err *e);
+/* What ec2_market_types() gave stays for as long as it is held: for those who park meanwhile. */
+struct ec2_view *ec2_market_hold(struct ec2_market *m, const struct ec2_types *t);
+void ec2_market_release(struct ec2_market *m, struct ec2_view *v);
 /* All classes that NodePools refer to, for the planner; another one, with a higher version, when anything has changed. */
 const struct catalog *ec2_market_catalog(struct ec2_market *m);
 void ec2_market_learn(struct ec2_market *m, str type, uint64_t amis, int64_t bytes);
@@ -187,8 +192,26 @@ struct ec2_machines *ec2_machines_new(struct ec2 *p);
 void ec2_machines_free(struct ec2_machines *m);
 bool ec2_fleet_batched(struct ec2 *p, struct arena *a, const struct ec2_fleet *r, struct ec2_fleet_answer *ret,
                        struct aws_answer *f, struct err *e);
+#define EC2_TOO_FEW "too few instances returned" /* code of an error: EC2 had nothing to say about it */
 bool ec2_instance_end(struct ec2 *p, struct arena *a, str id, struct err *e); /* batched */
-void ec2_machines_remember(struct ec2 *p, const struct ec2_instance *i);
+
+/* ---- hydrate.c ---- */
+
+struct ec2_facts { /* what is known of a machine, whoever told it */
+    str id, image, zone, capacity_type, tenancy;
+    str reservation, reservation_kind;
+    str partition; /* of its placement group; empty: not known yet */
+    str pool;
+    uint32_t n_efa;
+    bool has_pool, interruptible, deleting;
+};
+
+/* type, k and placement may be NULL: then the machine has less to tell. Nothing of the answer points outside of the arena. */
+void ec2_machine_of(struct ec2 *p, struct arena *a, const struct ec2_facts *f, const struct itype *type,
+                    const struct ec2_class *k, const struct ec2_placement_group *placement, struct machine *ret);
+struct ec2_facts ec2_facts_of(const struct ec2 *p, struct arena *a, const struct ec2_instance *i);
+str ec2_instance_tag_value(const struct ec2_instance *i, const char *key, bool *ret_known);
+bool ec2_instance_is_reserved(const struct ec2 *p, const struct ec2_instance *i);
 
 /* ---- drift.c ---- */
 

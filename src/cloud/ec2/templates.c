@@ -1,0 +1,271 @@
+/* Launch templates: named after their content, made when they are missing, ended a minute after their last use (aws 4.6.2, 4.6.3). */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cloud/ec2/ec2_int.h"
+
+#define KEPT_MS (60 * 1000)
+#define SWEEP_US (60 * INT64_C(1000000))
+
+struct entry {
+    char *name, *id;
+    int64_t until_ms;
+};
+
+struct turn { /* of a fiber that waits, on its stack */
+    struct fiber *fiber;
+    bool mine;
+};
+
+struct ec2_templates {
+    struct ec2 *p;
+    VEC(struct entry) v;
+    struct timer sweep;
+    bool busy; /* one fiber at a time, so that nothing is made twice or ended while somebody finds it */
+    VEC(struct turn *) waiting;
+};
+
+static void sweep(void *ctx);
+
+struct ec2_templates *ec2_templates_new(struct ec2 *p)
+{
+    struct ec2_templates *t = xcalloc(1, sizeof(*t));
+
+    t->p = p;
+    t->sweep = (struct timer){.fn = sweep, .ctx = t};
+    return t;
+}
+
+static void entry_fini(struct entry *x)
+{
+    free(x->name);
+    free(x->id);
+}
+
+void ec2_templates_free(struct ec2_templates *t)
+{
+    if (!t)
+        return;
+    assert(t->waiting.n == 0 && !t->busy);
+    timer_stop(t->p->world, &t->sweep);
+    for (uint32_t i = 0; i < t->v.n; i++)
+        entry_fini(&t->v.v[i]);
+    vec_fini(&t->v);
+    vec_fini(&t->waiting);
+    free(t);
+}
+
+/* ---- one at a time ---- */
+
+static void turn_drop(struct ec2_templates *t, uint32_t i)
+{
+    memmove(&t->waiting.v[i], &t->waiting.v[i + 1], (--t->waiting.n - i) * sizeof(struct turn *));
+}
+
+/* false: the world has died meanwhile. */
+static bool lock(struct ec2_templates *t)
+{
+    struct turn w = {.fiber = fiber_self(), .mine = !t->busy};
+
+    if (!w.mine)
+        vec_push(&t->waiting, &w);
+    t->busy = true;
+    while (!w.mine) {
+        fiber_park();
+        for (uint32_t i = 0; !w.mine && world_dead(t->p->world) && i < t->waiting.n; i++)
+            if (t->waiting.v[i] == &w) {
+                turn_drop(t, i);
+                return false;
+            }
+    }
+    return true;
+}
+
+static void unlock(struct ec2_templates *t)
+{
+    t->busy = t->waiting.n > 0;
+    if (!t->busy)
+        return;
+    struct turn *next = t->waiting.v[0];
+
+    turn_drop(t, 0);
+    next->mine = true;
+    fiber_wake(next->fiber);
+}
+
+/* ---- what is there ---- */
+
+static struct entry *find(struct ec2_templates *t, str name)
+{
+    for (uint32_t i = 0; i < t->v.n; i++)
+        if (str_is(name, t->v.v[i].name))
+            return &t->v.v[i];
+    return NULL;
+}
+
+static char *copy(str s)
+{
+    char *c = xmalloc(s.n + 1);
+
+    memcpy(c, s.p, s.n);
+    c[s.n] = '\0';
+    return c;
+}
+
+static void drop(struct ec2_templates *t, const struct entry *x)
+{
+    uint32_t i = (uint32_t)(x - t->v.v);
+
+    entry_fini(&t->v.v[i]);
+    memmove(&t->v.v[i], &t->v.v[i + 1], (--t->v.n - i) * sizeof(struct entry));
+}
+
+static void keep(struct ec2_templates *t, const struct ec2_template *is)
+{
+    struct entry *x = find(t, is->name);
+
+    if (x)
+        drop(t, x);
+    vec_push(&t->v, (struct entry){copy(is->name), copy(is->id), world_now_ms(t->p->world) + KEPT_MS});
+    if (!timer_is_set(&t->sweep))
+        timer_set(t->p->world, &t->sweep, SWEEP_US);
+}
+
+/* ---- what nobody has used for a while ---- */
+
+static struct entry *first_old(struct ec2_templates *t)
+{
+    for (uint32_t i = 0; i < t->v.n; i++)
+        if (t->v.v[i].until_ms <= world_now_ms(t->p->world))
+            return &t->v.v[i];
+    return NULL;
+}
+
+static void end_old(void *arg)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+    struct ec2_templates *t = arg;
+    struct entry *x;
+    struct err e;
+
+    if (!lock(t))
+        return;
+    while ((x = first_old(t)) != NULL) {
+        str id = arena_strdup(a, str_c(x->id));
+
+        drop(t, x);
+        if (!ec2_delete_template(t->p->aws, a, id, (str){0}, &e) && e.kind != ERR_NOT_FOUND && t->p->host.say)
+            t->p->host.say(t->p->host.ctx, /* error= */ true, "failed to delete launch template", &e);
+    }
+    if (t->v.n)
+        timer_set(t->p->world, &t->sweep, SWEEP_US);
+    unlock(t);
+}
+
+static void sweep(void *ctx)
+{
+    struct ec2_templates *t = ctx;
+
+    fiber_go(t->p->world, "launch templates", end_old, t);
+}
+
+/* ---- what launches ask for ---- */
+
+static str name_of(struct arena *a, const struct ec2 *p, const struct ec2_template_data *d, const struct ec2_tags *tags,
+                   str class)
+{
+    struct sb b = {0};
+
+    ec2_template_encode(&b, STR(""), STR(""), d, tags);
+    sb_printf(&b, "&%zu:" STR_FMT STR_FMT, p->cluster.name.n, STR_ARG(p->cluster.name), STR_ARG(class));
+    str name = arena_printf(a, "karpenter.k8s.aws/%" PRIu64, hash_bytes(b.p, b.n, /* seed= */ 0));
+    sb_fini(&b);
+    return name;
+}
+
+static bool find_or_make(struct ec2_templates *t, struct arena *a, str name, const struct ec2_template_data *d,
+                         const struct ec2_tags *tags, struct aws_answer *f, struct err *e)
+{
+    struct ec2_template is;
+
+    if (!ec2_describe_template(t->p->aws, a, name, &is, f, e)) {
+        if (e->kind != ERR_NOT_FOUND)
+            return err_wrap(e, "describing launch templates");
+        if (!ec2_create_template(t->p->aws, a, name, d, tags, &is, f, e))
+            return err_wrap(e, "creating launch template");
+    }
+    is.name = name;
+    keep(t, &is);
+    return true;
+}
+
+bool ec2_template_ensure(struct ec2 *p, struct arena *a, const struct ec2_template_data *d, const struct ec2_tags *tags,
+                         str class, str *ret_name, struct aws_answer *f, struct err *e)
+{
+    struct ec2_templates *t = p->templates;
+    str name = name_of(a, p, d, tags, class);
+    bool ok = true;
+
+    *f = (struct aws_answer){0};
+    if (!lock(t))
+        return err_set(e, ERR_IO, "shutting down");
+    struct entry *x = find(t, name);
+    if (x && x->until_ms > world_now_ms(p->world))
+        x->until_ms = world_now_ms(p->world) + KEPT_MS;
+    else
+        ok = find_or_make(t, a, name, d, tags, f, e);
+    unlock(t);
+    if (ok)
+        *ret_name = name;
+    return ok;
+}
+
+void ec2_template_forget(struct ec2 *p, str name)
+{
+    struct entry *x = find(p->templates, name);
+
+    if (x)
+        drop(p->templates, x);
+}
+
+/* ---- all of them ---- */
+
+void ec2_templates_hydrate(struct ec2 *p)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+    struct ec2_filter filter = ec2_filter_tag(a, STR("eks:eks-cluster-name"), p->cluster.name);
+    struct ec2_template *v;
+    struct err e;
+    uint32_t n;
+
+    if (!ec2_describe_templates(p->aws, a, &filter, 1, &v, &n, &e)) {
+        if (p->host.say)
+            p->host.say(p->host.ctx, /* error= */ true, "failed to hydrate the launch template cache", &e);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        keep(p->templates, &v[i]);
+}
+
+bool ec2_templates_delete(struct ec2 *p, struct arena *a, str class, struct err *e)
+{
+    struct ec2_filter filters[] = {
+        ec2_filter_tag(a, STR("eks:eks-cluster-name"), p->cluster.name),
+        ec2_filter_tag(a, STR("karpenter.k8s.aws/ec2nodeclass"), class),
+    };
+    struct ec2_template *v;
+    struct err one;
+    bool ok = true;
+    uint32_t n;
+
+    if (!ec2_describe_templates(p->aws, a, filters, ARRAY_LEN(filters), &v, &n, e))
+        return err_wrap(e, "fetching launch templates");
+    for (uint32_t i = 0; i < n; i++) {
+        ec2_template_forget(p, v[i].name);
+        if (!ec2_delete_template(p->aws, a, (str){0}, v[i].name, &one) && one.kind != ERR_NOT_FOUND) {
+            *e = one;
+            ok = err_wrap(e, "deleting launch template " STR_FMT, STR_ARG(v[i].name));
+        }
+    }
+    return ok;
+}
