@@ -1,6 +1,7 @@
 #include "app/aws_account.h"
 
 #include "base/file.h"
+#include "data/edit.h"
 #include "data/reader.h"
 #include "model/duration.h"
 #include "net/fiber.h"
@@ -22,35 +23,58 @@ static bool start_session(struct aws_account *x, struct err *e)
     return true;
 }
 
-bool aws_account_open(struct aws_account *x, const char *path, struct err *e)
+static bool read_account(struct aws_account *x, const struct aws_account_options *o, struct err *e)
 {
+    const struct tree *doc;
     str text;
 
+    if (!file_read(x->a, o->path, MAX_ACCOUNT, &text, e) || !tree_parse_json(x->a, o->path, text, &doc, e))
+        return false;
+    x->doc = tree_copy(x->a, doc);
+    struct tree *cluster = x->doc->kind == TREE_MAP ? tree_sub(x->a, x->doc, "cluster") : NULL;
+    if (!cluster)
+        return err_set(e, ERR_INVALID, "%s: it has no cluster", o->path);
+    if (o->cluster.n)
+        tree_set_str(x->a, cluster, "name", arena_strdup(x->a, o->cluster));
+    return true;
+}
+
+bool aws_account_open(struct aws_account *x, const struct aws_account_options *o, struct err *e)
+{
     *x = (struct aws_account){.a = arena_new(0)};
-    if (!file_read(x->a, path, MAX_ACCOUNT, &text, e) || !tree_parse_json(x->a, path, text, &x->doc, e))
+    if (!read_account(x, o, e))
         return false;
     x->region = tree_str(tree_get(x->doc, "region"));
     if (!time_parse_rfc3339(tree_str(tree_get(x->doc, "now")), &x->now_ms, e))
-        return err_wrap(e, "%s: now", path);
+        return err_wrap(e, "%s: now", o->path);
     x->sim = sim_new(SEED, x->now_ms);
     x->near = sim_process(x->sim, "karpenter");
     x->far = sim_process(x->sim, "aws");
-    x->server = sim_aws_new(
-        &(struct sim_aws_options){
-            .world = x->far, .account = x->doc, .any_signature = true, .unlimited = true, .loose = true},
-        e);
+    x->server = sim_aws_new(&(struct sim_aws_options){.world = x->far,
+                                                      .account = x->doc,
+                                                      .on_call = o->on_call,
+                                                      .ctx = o->ctx,
+                                                      .any_signature = true,
+                                                      .unlimited = true,
+                                                      .loose = true},
+                            e);
     if (!x->server)
-        return err_wrap(e, "%s", path);
+        return err_wrap(e, "%s", o->path);
     sim_mount(x->sim, BASE_URL, x->far, sim_aws_serve, x->server);
     return start_session(x, e);
 }
 
+void aws_account_stop(struct aws_account *x)
+{
+    if (!x->sim || world_dead(x->near))
+        return;
+    sim_kill(x->near);
+    sim_run_for(x->sim, 1000000); /* what was under way unwinds */
+}
+
 void aws_account_fini(struct aws_account *x)
 {
-    if (x->sim) {
-        sim_kill(x->near);
-        sim_run_for(x->sim, 1000000); /* what was under way unwinds */
-    }
+    aws_account_stop(x);
     aws_free(x->aws);
     aws_config_free(x->config);
     sim_aws_free(x->server);

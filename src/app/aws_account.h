@@ -10,7 +10,7 @@
 
 struct aws_account {
     struct arena *a;
-    const struct tree *doc; /* the file */
+    struct tree *doc; /* the file */
     struct sim *sim;
     struct world *near, *far;
     struct sim_aws *server;
@@ -20,7 +20,17 @@ struct aws_account {
     int64_t now_ms; /* when it was opened, by its own clock */
 };
 
-bool aws_account_open(struct aws_account *x, const char *path, struct err *e);
+struct aws_account_options {
+    const char *path;
+    str cluster; /* what its cluster is called; empty: as the file says */
+    /* Told of every call that was answered; may be NULL. */
+    void (*on_call)(void *ctx, const struct sim_aws_call *c);
+    void *ctx;
+};
+
+bool aws_account_open(struct aws_account *x, const struct aws_account_options *o, struct err *e);
+/* Whatever is under way in the account's world unwinds, and nothing begins any more. */
+void aws_account_stop(struct aws_account *x);
 void aws_account_fini(struct aws_account *x); /* also of one that could not be opened */
 /* Runs a fiber in the account's world to its end. false: it waits for something that never comes. */
 bool aws_account_run(struct aws_account *x, void (*fn)(void *arg), void *arg);

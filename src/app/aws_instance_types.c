@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "app/aws_account.h"
+#include "app/aws_settings.h"
 #include "app/aws_vectors.h"
 #include "base/vec.h"
 #include "cloud/ec2/family.h"
@@ -27,41 +28,6 @@ struct job {
     struct err e;
     bool ok;
 };
-
-/* ---- settings ---- */
-
-static bool gate(str list, const char *name, bool fallback)
-{
-    str one, key, value;
-
-    while (list.n) {
-        (void)str_cut(list, ',', &one, &list);
-        if (str_cut(str_trim(one), '=', &key, &value) && str_is(key, name))
-            fallback = str_is(value, "true");
-    }
-    return fallback;
-}
-
-static bool set_one(struct job *j, str key, str value, struct err *e)
-{
-    int64_t n;
-
-    if (str_is(key, "VM_MEMORY_OVERHEAD_PERCENT") && str_to_double(value, &j->in.memory_overhead))
-        return true;
-    if (str_is(key, "RESERVED_ENIS") && str_to_i64(value, &n) && n >= 0 && n <= INT32_MAX) {
-        j->in.reserved_enis = (int32_t)n;
-        return true;
-    }
-    if (str_is(key, "VM_MEMORY_OVERHEAD_PERCENT") || str_is(key, "RESERVED_ENIS"))
-        return err_set(e, ERR_INVALID, STR_FMT ": \"" STR_FMT "\" is not such a number", STR_ARG(key), STR_ARG(value));
-    if (str_is(key, "CLUSTER_NAME"))
-        j->cluster = arena_strdup(j->a, value);
-    else if (str_is(key, "FEATURE_GATES"))
-        j->in.reserved_capacity = gate(value, "ReservedCapacity", j->in.reserved_capacity);
-    else if (str_is(key, "AWS_FEATURE_GATES"))
-        j->in.expressions = gate(value, "NodeClassCEL", j->in.expressions);
-    return true; /* others are about other things */
-}
 
 /* ---- what a reconciliation finds ---- */
 
@@ -395,16 +361,19 @@ static bool read_class(struct job *j, const char *path, struct err *e)
 static bool run(struct job *j, const char *world, const char *class, const char *const *settings, uint32_t n,
                 struct err *e)
 {
-    str key, value;
+    struct ec2_settings s = aws_settings_default();
 
-    if (!aws_account_open(&j->account, world, e))
+    if (!aws_account_open(&j->account, &(struct aws_account_options){.path = world}, e))
         return false;
-    j->cluster = tree_str(tree_at(j->account.doc, "cluster", "name", NULL));
+    s.cluster_name = tree_str(tree_at(j->account.doc, "cluster", "name", NULL));
     for (uint32_t i = 0; i < n; i++)
-        if (!str_cut(str_c(settings[i]), '=', &key, &value))
-            return err_set(e, ERR_INVALID, "--settings %s: write KEY=VALUE", settings[i]);
-        else if (!set_one(j, key, value, e))
+        if (!aws_settings_put(&s, j->a, settings[i], e))
             return false;
+    j->cluster = s.cluster_name;
+    j->in.memory_overhead = s.memory_overhead;
+    j->in.reserved_enis = s.reserved_enis;
+    j->in.reserved_capacity = s.reserved_capacity;
+    j->in.expressions = s.expressions;
     if (!read_class(j, class, e))
         return false;
     print_answer(j);
@@ -418,7 +387,7 @@ int aws_instance_types(const struct cli_env *env UNUSED, int argc, char **argv)
                                             {"settings", required_argument, NULL, 's'},
                                             {"output", required_argument, NULL, 'o'},
                                             {0}};
-    struct job j = {.in = {.memory_overhead = 0.075, .reserved_capacity = true}};
+    struct job j = {0};
     VEC(const char *) settings = {0};
     const char *world = NULL, *class = NULL;
     bool ok = true;

@@ -8,5 +8,6 @@
 
 extern const struct subcommand aws_vector_commands[]; /* the last one has no name */
 
-int aws_hash(const struct cli_env *env, int argc, char **argv); /* -f FILE … --ca-bundle TEXT */
+int aws_hash(const struct cli_env *env, int argc, char **argv);           /* -f FILE … --ca-bundle TEXT */
+int aws_launch(const struct cli_env *env, int argc, char **argv);         /* --world FILE -f FILE --settings K=V … */
 int aws_instance_types(const struct cli_env *env, int argc, char **argv); /* --world FILE -f FILE --settings K=V … */

@@ -1,9 +1,7 @@
 /* Whether a machine is still what its class asks for (aws 2.9.4). */
 #include "cloud/ec2/ec2_int.h"
 #include "cloud/ec2/images.h"
-
-#define HASH "karpenter.k8s.aws/ec2nodeclass-hash"
-#define HASH_VERSION HASH "-version"
+#include "cloud/ec2/reconcile.h"
 
 /* ---- the class of the claim's pool ---- */
 
@@ -50,9 +48,10 @@ static const struct ec2_class *class_of(struct ec2 *p, struct arena *a, const st
 static bool is_static_drift(const struct ec2_class *k, const struct nodeclaim *c)
 {
     const struct tree *notes = tree_at(k->object, "metadata", "annotations", NULL);
-    str class_hash = tree_str(tree_get(notes, HASH)), class_version = tree_str(tree_get(notes, HASH_VERSION));
-    str hash = annotation_value(c->annotations, c->n_annotations, HASH);
-    str version = annotation_value(c->annotations, c->n_annotations, HASH_VERSION);
+    str class_hash = tree_str(tree_get(notes, EC2_HASH_ANNOTATION)),
+        class_version = tree_str(tree_get(notes, EC2_HASH_VERSION_ANNOTATION));
+    str hash = annotation_value(c->annotations, c->n_annotations, EC2_HASH_ANNOTATION);
+    str version = annotation_value(c->annotations, c->n_annotations, EC2_HASH_VERSION_ANNOTATION);
 
     return class_hash.n && class_version.n && hash.n && version.n && str_eq(class_version, version) &&
            !str_eq(class_hash, hash);

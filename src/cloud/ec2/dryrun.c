@@ -231,7 +231,6 @@ static bool fleet_step(struct dry *d, str type, struct aws_answer *f, struct err
     struct ec2_tags tags[] = {
         {"instance", d->tags, d->n_tags}, {"volume", d->tags, d->n_tags}, {"fleet", d->tags, d->n_tags}};
     struct ec2_fleet r = {
-        .context = d->k->context,
         .configs = &config,
         .n_configs = 1,
         .capacity_type = "on-demand",

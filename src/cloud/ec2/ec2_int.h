@@ -98,10 +98,10 @@ bool ec2_find_reservations(struct ec2 *p, struct arena *a, const struct ec2_clas
 /* By id, for those that machines are in (aws 7.7). */
 bool ec2_find_reservations_by_id(struct ec2 *p, struct arena *a, const str *ids, uint32_t n,
                                  struct ec2_class_reservation **ret, uint32_t *ret_n, struct err *e);
-/* ERR_NOT_FOUND: there is none. Old data may come with another error: *ret_known. */
+/* ERR_NOT_FOUND: there is none. Old data may come with another error: *ret_known. Texts live as long as the provider. */
 bool ec2_find_placement(struct ec2 *p, struct arena *a, const struct ec2_class *k, struct ec2_placement_group *ret,
                         bool *ret_known, struct err *e);
-/* What is remembered of it, without asking; false: nothing. Texts are good until the next call that parks. */
+/* What is remembered of it, without asking; false: nothing. */
 bool ec2_placement_known(const struct ec2 *p, const struct ec2_class *k, struct ec2_placement_group *ret);
 
 /* Free addresses (aws 4.5): of the last listing, less what launches under way will take. */

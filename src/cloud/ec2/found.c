@@ -32,6 +32,7 @@ void ec2_found_free(struct ec2_found *f)
     memo_fini(&f->placements);
     memo_fini(&f->looked);
     memo_fini(&f->parameters);
+    vec_fini(&f->groups_seen);
     vec_fini(&f->counts);
     vec_fini(&f->left);
     vec_fini(&f->left_until_ms);
@@ -416,12 +417,29 @@ static str placement_key(struct arena *a, const struct ec2_class *k)
     return arena_printf(a, "%s=" STR_FMT, by_id ? "id" : "name", STR_ARG(by_id ? k->placement_id : k->placement_name));
 }
 
-static void placement_copy(struct arena *a, struct ec2_placement_group *g)
+static bool placement_same(const struct ec2_placement_group *x, const struct ec2_placement_group *y)
 {
-    g->id = arena_strdup(a, g->id);
-    g->name = arena_strdup(a, g->name);
-    g->strategy = arena_strdup(a, g->strategy);
-    g->spread_level = arena_strdup(a, g->spread_level);
+    return str_eq(x->id, y->id) && str_eq(x->name, y->name) && str_eq(x->strategy, y->strategy) &&
+           str_eq(x->spread_level, y->spread_level) && x->partitions == y->partitions;
+}
+
+/* A copy that lives as long as the provider; there are few groups, and they do not change. */
+static const struct ec2_placement_group *placement_of(struct ec2 *p, const struct ec2_placement_group *g)
+{
+    for (uint32_t i = 0; i < p->found->groups_seen.n; i++)
+        if (placement_same(p->found->groups_seen.v[i], g))
+            return p->found->groups_seen.v[i];
+    struct ec2_placement_group *copy = arena_new_one(p->arena, struct ec2_placement_group);
+
+    *copy = (struct ec2_placement_group){
+        .id = arena_strdup(p->arena, g->id),
+        .name = arena_strdup(p->arena, g->name),
+        .strategy = arena_strdup(p->arena, g->strategy),
+        .spread_level = arena_strdup(p->arena, g->spread_level),
+        .partitions = g->partitions,
+    };
+    vec_push(&p->found->groups_seen, copy);
+    return copy;
 }
 
 static const struct ec2_placement_group *placement_kept(const struct ec2 *p, const struct ec2_class *k)
@@ -442,12 +460,8 @@ bool ec2_placement_known(const struct ec2 *p, const struct ec2_class *k, struct 
 
 static void placement_keep(struct ec2 *p, str key, const struct ec2_placement_group *g)
 {
-    struct arena *m = memo_put(&p->found->placements, key, world_now_ms(p->world), DAY_MS);
-    struct ec2_placement_group *keep = arena_new_one(m, struct ec2_placement_group);
-
-    *keep = *g;
-    placement_copy(m, keep);
-    memo_set(&p->found->placements, key, keep);
+    (void)memo_put(&p->found->placements, key, world_now_ms(p->world), DAY_MS);
+    memo_set(&p->found->placements, key, placement_of(p, g));
 }
 
 /* Whether EC2 was asked a minute ago and what it said then are remembered apart: what is older is still better than nothing when EC2 does not answer. */
@@ -473,7 +487,6 @@ bool ec2_find_placement(struct ec2 *p, struct arena *a, const struct ec2_class *
     const struct ec2_placement_group *g = placement_kept(p, k);
     if (g) {
         *ret = *g;
-        placement_copy(a, ret);
         *ret_known = true;
     }
     if (ok && !g)

@@ -16,9 +16,10 @@ struct ec2_found {
     struct memo reservations;            /* by query */
     struct memo placements, looked;      /* by query: groups; queries that were sent of late */
     struct memo parameters;              /* of SSM, by name */
-    VEC(struct subnet_count) counts;     /* ids live in the provider's arena */
-    VEC(struct ec2_reserved) left;       /* likewise */
-    VEC(int64_t) left_until_ms;          /* beside `left` */
+    VEC(const struct ec2_placement_group *) groups_seen;
+    VEC(struct subnet_count) counts; /* ids live in the provider's arena */
+    VEC(struct ec2_reserved) left;   /* likewise */
+    VEC(int64_t) left_until_ms;      /* beside `left` */
     uint64_t left_version;
 };
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "cloud/ec2/reconcile.h"
 #include "k8s/conditions.h"
 
 static bool fail(struct err *e, enum err_kind kind, const char *code, const char *message)
@@ -106,12 +107,11 @@ static void put_annotations(const struct ec2_launching *l, struct machine *ret)
     struct annotation *v = arena_new_array(l->a, struct annotation, 3);
 
     v[0] = (struct annotation){
-        STR("karpenter.k8s.aws/ec2nodeclass-hash"),
+        STR(EC2_HASH_ANNOTATION),
         arena_printf(l->a, "%" PRIu64, ec2_class_hash(l->k, l->p->cluster.ca_bundle)),
     };
-    v[1] = (struct annotation){STR("karpenter.k8s.aws/ec2nodeclass-hash-version"), STR(EC2_HASH_VERSION)};
-    v[2] =
-        (struct annotation){STR("karpenter.k8s.aws/instance-profile-name"), arena_strdup(l->a, l->k->status.profile)};
+    v[1] = (struct annotation){STR(EC2_HASH_VERSION_ANNOTATION), STR(EC2_HASH_VERSION)};
+    v[2] = (struct annotation){STR(EC2_PROFILE_ANNOTATION), arena_strdup(l->a, l->k->status.profile)};
     ret->annotations = v;
     ret->n_annotations = 3;
 }

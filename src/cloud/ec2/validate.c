@@ -3,12 +3,12 @@
 
 #include "base/map.h"
 #include "base/sb.h"
-#include "cloud/ec2/class_int.h"
 #include "cloud/ec2/ec2_int.h"
 #include "cloud/ec2/kubelet_expr.h"
 #include "cloud/ec2/memo.h"
 #include "cloud/ec2/reconcile.h"
 #include "data/json.h"
+#include "model/quantity.h"
 
 #define SUCCEEDED "ValidationSucceeded"
 #define AGAIN_MS (10 * 60 * 1000)
