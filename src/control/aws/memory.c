@@ -42,6 +42,7 @@ void memory_register(struct aws_machines *s)
 {
     s->memory = manager_add(s->c->manager, &(struct controller_spec){
                                                .name = "providers.instancetype.capacity",
+                                               .group = "",
                                                .kind = "Node",
                                                .workers = 1,
                                                .limit = limiter_reasonable,
