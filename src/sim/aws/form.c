@@ -3,6 +3,8 @@
  * Two steps: the dotted names make nested maps, then maps whose keys are numbers become lists. EC2 names a list by its singular on the wire; its plural is the
  * JSON name. Query services write Tags.member.1 instead. What is a number or a truth value follows from the member's name.
  */
+#include <ctype.h>
+
 #include "sim/aws/call.h"
 
 #define FORM_MAX_PARAMS 10000u
@@ -116,12 +118,18 @@ static int by_index(const void *x, const void *y, void *keys)
     return a < b ? -1 : a > b;
 }
 
+static uint32_t n_indexes(const struct tree *t)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->n; i++)
+        n += is_index(t->keys[i]);
+    return n;
+}
+
 static bool indexed(const struct tree *t)
 {
-    for (uint32_t i = 0; i < t->n; i++)
-        if (!is_index(t->keys[i]))
-            return false;
-    return t->n > 0;
+    return t->n > 0 && n_indexes(t) == t->n;
 }
 
 static void to_list(struct arena *a, struct tree *t)
@@ -154,6 +162,8 @@ static bool form_settle(struct arena *a, struct tree *t, str parent, str *name, 
         to_list(a, t);
         *name = list_name(a, parent, *name);
     }
+    if (t->kind == TREE_MAP && n_indexes(t) > 0)
+        return err_set(e, ERR_INVALID, STR_FMT " has numbers and names", STR_ARG(*name));
     for (uint32_t i = 0; i < t->n; i++) {
         str child = t->kind == TREE_MAP ? t->keys[i] : *name;
 
@@ -166,6 +176,14 @@ static bool form_settle(struct arena *a, struct tree *t, str parent, str *name, 
            err_set(e, ERR_INVALID, "a parameter is there twice");
 }
 
+static bool is_name(str part)
+{
+    for (size_t i = 0; i < part.n; i++)
+        if (!isalnum((unsigned char)part.p[i]) && part.p[i] != '_' && part.p[i] != '-')
+            return false;
+    return part.n > 0 && (is_index(part) || isalpha((unsigned char)part.p[0]));
+}
+
 static bool form_put(struct arena *a, struct tree *root, str name, str value, struct err *e)
 {
     struct tree *at = root;
@@ -174,7 +192,7 @@ static bool form_put(struct arena *a, struct tree *root, str name, str value, st
     for (unsigned depth = 0;; depth++) {
         bool more = str_cut(rest, '.', &part, &rest);
 
-        if (part.n == 0 || depth == FORM_MAX_DEPTH || at->kind != TREE_MAP)
+        if (!is_name(part) || depth == FORM_MAX_DEPTH || at->kind != TREE_MAP)
             return err_set(e, ERR_INVALID, "The parameter " STR_FMT " is not recognized", STR_ARG(name));
         at = tree_put(a, at, part);
         if (!more)
@@ -209,6 +227,10 @@ struct tree *form_read(struct arena *a, str query, str *ret_action, str *ret_ver
     }
     if (bad) {
         (void)err_set(e, ERR_INVALID, "a parameter is not well escaped");
+        return NULL;
+    }
+    if (n_indexes(root) > 0) {
+        (void)err_set(e, ERR_INVALID, "a parameter's name is a number");
         return NULL;
     }
     for (uint32_t i = 0; i < root->n; i++)

@@ -108,12 +108,21 @@ static void ec2_name(struct sb *out, str in, str member)
     sb_str(out, str_sub(member, 1, member.n));
 }
 
+/* An account's file may have members that no element can be called after. */
+static bool xml_name(str key)
+{
+    for (size_t i = 0; i < key.n; i++)
+        if (!isalnum((unsigned char)key.p[i]) && key.p[i] != '_' && key.p[i] != '-')
+            return false;
+    return key.n > 0 && isalpha((unsigned char)key.p[0]);
+}
+
 static void xml_value(struct sb *out, const struct tree *t, str name, bool ec2);
 
 static void xml_members(struct sb *out, const struct tree *map, str in, bool ec2)
 {
     for (uint32_t i = 0; i < map->n; i++) {
-        if (map->items[i].kind == TREE_NULL || map->keys[i].n == 0)
+        if (map->items[i].kind == TREE_NULL || !xml_name(map->keys[i]))
             continue;
         sb_char(out, '<');
         size_t from = out->n;

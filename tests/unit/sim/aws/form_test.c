@@ -31,6 +31,9 @@ static const struct {
     {"a text and a map", "A=1&A.B=2", NULL},
     {"a map and a text", "A.B=2&A=1", NULL},
     {"an empty part", "A..B=2", NULL},
+    {"what no element can be called after", "A.%3CB=2", NULL},
+    {"numbers and names", "A.1=x&A.B=y", NULL},
+    {"a number", "1=x", NULL},
     {"too deep", "A.B.C.D.E.F.G.H.I.J.K.L.M=1", NULL},
     {"a bad escape", "A=%zz", NULL},
 };

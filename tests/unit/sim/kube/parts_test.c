@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "data/edit.h"
+#include "data/reader.h"
 #include "support/check.h"
 #include "support/kube_server.h"
 
@@ -129,6 +130,91 @@ static void parts_and_wholes(void **state)
     }
 }
 
+/* ---- updates by their text ---- */
+
+static const struct {
+    const char *name, *spec, *manager;
+    bool taken; /* without reading the rest */
+} texts[] = {
+    {"renewed", "{\"holderIdentity\":\"me\",\"leaseDurationSeconds\":15,\"renewTime\":\"2026-01-15T12:00:02.000000Z\"}",
+     "one", true},
+    {"by somebody else",
+     "{\"holderIdentity\":\"you\",\"leaseDurationSeconds\":15,\"renewTime\":\"2026-01-15T12:00:04.000000Z\"}", "other",
+     true},
+    {"with fields that come and go", "{\"leaseTransitions\":1,\"holderIdentity\":\"\\\"me\\\"\"}", "one", true},
+    {"as it is", "{\"leaseTransitions\":1,\"holderIdentity\":\"\\\"me\\\"\"}", "other", true},
+    {"nothing any more", "{}", "one", true},
+    {"with a null", "{\"holderIdentity\":null,\"leaseTransitions\":2}", "one", true},
+    {"a field that nobody knows", "{\"holder\":\"me\",\"leaseTransitions\":3}", "one", false},
+    {"not valid", "{\"leaseDurationSeconds\":0}", "one", false},
+    {"of another type", "{\"leaseDurationSeconds\":\"15\"}", "one", false},
+    {"no time", "{\"renewTime\":\"soon\"}", "one", false},
+    {"more behind it", "{\"leaseTransitions\":4},\"status\":{}", "one", false},
+    {"broken", "{\"leaseTransitions\":5", "one", false},
+    {"not a map", "[]", "one", false},
+};
+
+static str text_with(struct server *s, const char *spec)
+{
+    const struct object *o = server_get(s, "leases", "p");
+    str head = o->json;
+
+    while (!str_ends(head, STR("\"spec\":")) && head.n)
+        head.n--;
+    return arena_printf(s->a, STR_FMT "%s}", STR_ARG(head), spec);
+}
+
+static void *lease_server(void)
+{
+    const struct write_options o = {.manager = STR("one")};
+    void *state;
+
+    (void)server_setup(&state);
+    struct server *s = state;
+    struct tree *t =
+        server_tree(s, "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: p, namespace: default, "
+                       "labels: {a: b}}, spec: {holderIdentity: me, leaseDurationSeconds: 15}}");
+    check_true("created", kube_create_as(s->k, s->a, server_kind(s, "leases"), t, &o, NULL, &s->st));
+    return s;
+}
+
+/* What the text alone does is what reading all of it would have done. */
+static void texts_and_wholes(void **state UNUSED)
+{
+    void *one = lease_server(), *other = lease_server();
+    struct server *x = one, *y = other;
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        const struct write_options w = {.manager = str_c(texts[i].manager)};
+        const struct object *have = NULL, *want = NULL;
+        str body = text_with(x, texts[i].spec);
+        uint64_t rv = kube_rv(x->k);
+        const struct tree *t;
+        struct err e;
+
+        sim_run_for(x->sim, 2000000);
+        sim_run_for(y->sim, 2000000);
+        check_true(texts[i].name, kube_put_text(x->k, x->a, server_kind(x, "leases"), STR("default"), STR("p"), body,
+                                                &w, &have) == texts[i].taken);
+        if (!texts[i].taken) {
+            check_u64(texts[i].name, kube_rv(x->k), rv);
+            continue;
+        }
+        check_ok(texts[i].name, tree_parse_json(y->a, "body", body, &t, &e), &e);
+        check_true(texts[i].name,
+                   kube_update_as(y->k, y->a, server_kind(y, "leases"), NULL, tree_copy(y->a, t), &w, &want, &y->st));
+        check_same(texts[i].name, y->a, have, want);
+    }
+    const struct write_options w = {.manager = STR("one")};
+    const struct object *o;
+    str old = text_with(x, "{\"leaseTransitions\":6}");
+    check_true("current", kube_put_text(x->k, x->a, server_kind(x, "leases"), STR("default"), STR("p"), old, &w, &o));
+    check_true("no longer",
+               !kube_put_text(x->k, x->a, server_kind(x, "leases"), STR("default"), STR("p"), old, &w, &o));
+    (void)server_teardown(&one);
+    (void)server_teardown(&other);
+}
+
 static void refusals(void **state)
 {
     struct server *s = *state;
@@ -202,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_and_wholes),
+        cmocka_unit_test(texts_and_wholes),
         TEST(refusals),
         TEST(subscribers_see_parts),
     };
