@@ -115,19 +115,20 @@ static bool dec_values(struct decoder *d, const struct tree *t, struct req_expr 
 
 static bool dec_req(struct decoder *d, const struct tree *t, enum req_flavour f, struct req_expr *ret, struct err *e)
 {
+    bool counts = f == REQ_POOL || f == REQ_CLAIM;
     int64_t min_values = 0;
     str key, op;
 
     if (!dec_is_map(d, t, e) || !dec_need_str(d, t, "key", &key, e) || !dec_str(d, t, "operator", &op, e))
         return false;
     *ret = (struct req_expr){.op = OP_IN};
-    if (op.n == 0 && f != REQ_POOL)
+    if (op.n == 0 && !counts)
         return dec_fail(d, t, "operator", e, "required");
     if (op.n != 0 && (!req_op_parse(op, &ret->op) || (f == REQ_SELECTOR && ret->op > OP_DOES_NOT_EXIST)))
         return dec_fail(d, tree_get(t, "operator"), NULL, e, "\"" STR_FMT "\" is not an operator: use %s", STR_ARG(op),
                         f == REQ_SELECTOR ? "In, NotIn, Exists or DoesNotExist"
                                           : "In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte or Lte");
-    if (f == REQ_POOL && !dec_int(d, t, "minValues", 1, 50, &min_values, e))
+    if (counts && !dec_int(d, t, "minValues", 1, f == REQ_POOL ? 50 : INT32_MAX, &min_values, e))
         return false;
     ret->min_values = (int32_t)min_values;
     ret->key = sym_of(d->o->syms, f == REQ_SELECTOR ? key : label_key_normalise(key));

@@ -21,7 +21,8 @@ bool dec_resources(struct decoder *d, struct arena *a, const struct tree *parent
 enum req_flavour {
     REQ_NODE_AFFINITY, /* of pods and volumes */
     REQ_SELECTOR,      /* of label selectors: four operators, keys as written */
-    REQ_POOL,          /* of NodePools and NodeClaims: minValues; without operator it means In */
+    REQ_POOL,          /* of NodePools: minValues; without operator it means In */
+    REQ_CLAIM,         /* of NodeClaims: the same, but nobody wrote them by hand */
 };
 
 /* The list parent.key; absent and empty give none. */

@@ -7,7 +7,7 @@ static bool dec_claim_reqs(struct decoder *d, const struct tree *spec, struct no
 {
     if (d->single && c->launched == COND_TRUE)
         return true;
-    return dec_reqs(d, spec, "requirements", REQ_POOL, &c->requirements, &c->n_requirements, e) &&
+    return dec_reqs(d, spec, "requirements", REQ_CLAIM, &c->requirements, &c->n_requirements, e) &&
            admit_reqs(d, tree_get(spec, "requirements"), c->requirements, ADMIT_NODECLAIM, e);
 }
 

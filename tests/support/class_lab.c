@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "data/edit.h"
+#include "data/json.h"
 #include "data/reader.h"
 #include "model/duration.h"
 #include "net/fiber.h"
@@ -55,11 +56,22 @@ static const struct tree *account(struct class_lab *l, const char *members)
     return doc;
 }
 
+static void note_call(void *ctx, const struct sim_aws_call *c)
+{
+    struct class_lab *l = ctx;
+
+    if (strcmp(c->action, "CreateLaunchTemplate") == 0)
+        l->template = json_text(l->a, c->input);
+    else if (strcmp(c->action, "RunInstances") == 0)
+        l->run = json_text(l->a, c->input);
+}
+
 static void serve(struct class_lab *l, const struct tree *doc)
 {
     static const char *const vars[] = {"AWS_ENDPOINT_URL=" BASE_URL, "AWS_ACCESS_KEY_ID=AKIDEXAMPLE",
                                        "AWS_SECRET_ACCESS_KEY=secret", "AWS_REGION=us-west-2", NULL};
-    struct sim_aws_options o = {.account = doc, .any_signature = true, .unlimited = true, .loose = true};
+    struct sim_aws_options o = {
+        .account = doc, .on_call = note_call, .ctx = l, .any_signature = true, .unlimited = true, .loose = true};
     struct aws_environment env = {.vars = vars};
     int64_t now_ms;
     struct err e;

@@ -17,6 +17,7 @@ struct class_lab {
     struct aws *aws;
     struct arena *a;
     struct ec2 p;
+    str template, run;      /* input of the last CreateLaunchTemplate, RunInstances; JSON */
     struct tree *stored[4]; /* what each_class() and class_object() tell of */
     uint32_t n_stored;
 };

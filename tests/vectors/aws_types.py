@@ -56,11 +56,11 @@ def type_differences(name, got, want):
                 yield f"{name}, {part}, {key}: {got[part].get(key)} instead of {due.get(key)}"
 
 
-def answer_of(program, directory, case, world):
+def answer_of(program, command, path, case, world):
     with tempfile.NamedTemporaryFile("w", suffix=".json") as account:
         json.dump(merged(json.loads(world.read_text()), case.get("world") or {}), account)
         account.flush()
-        command = [program, "aws-instance-types", "--world", account.name, "-f", str(directory / "nodeclass.yaml"), "-o", "json"]
+        command = [program, command, "--world", account.name, "-f", str(path), "-o", "json"]
         for key, value in case.get("settings", {}).items():
             command += ["--settings", f"{key}={value}"]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S, text=True)

@@ -55,7 +55,6 @@ struct ec2 {
     struct ec2_templates *templates;
     struct ec2_machines *machines;
     VEC(struct zonal_shift) shifts; /* zone ids live in the arena */
-    bool started;
 };
 
 /* ---- provider.c ---- */

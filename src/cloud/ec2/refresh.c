@@ -223,9 +223,7 @@ bool ec2_start(struct ec2 *p, struct err *e)
         return false;
     if (p->cluster.ca_bundle.n == 0)
         return err_set(e, ERR_INVALID, "the cluster's CA bundle is not known: set CLUSTER_CA_BUNDLE");
-    p->prices = ec2_prices_new(aws_region(p->aws));
-    if (!ec2_refresh_types(p, e))
-        return false;
-    p->started = true;
-    return true;
+    if (!p->prices)
+        p->prices = ec2_prices_new(aws_region(p->aws));
+    return ec2_refresh_types(p, e);
 }

@@ -29,5 +29,5 @@ void profile_gc_register(struct aws_classes *s);
 
 /* "Waiting on NodeClaim termination for a, b and 3 other(s)". */
 str waiting_message(struct arena *a, const str *claims, uint32_t n);
-/* What becomes of an outcome. `log` gets what will not be tried again. */
+/* What becomes of an outcome. The log gets what will not be tried again. */
 struct result nodeclass_result(struct reconcile *r, const struct ec2_reconciled *out);
