@@ -9,7 +9,10 @@
 int main(int argc, char **argv)
 {
     static const struct catalog_source catalogs[] = {{"aws", ec2_catalog}};
-    static const struct provider_source providers[] = {{"kwok", provider_kwok, NULL, NULL}};
+    static const struct provider_source providers[] = {
+        {"aws", provider_aws, provider_aws_attach, provider_aws_detach},
+        {"kwok", provider_kwok, NULL, NULL},
+    };
     const struct cli_env env = {catalogs, ARRAY_LEN(catalogs), providers, ARRAY_LEN(providers), aws_vector_commands};
 
     return cli_main(&env, argc, argv);

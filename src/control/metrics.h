@@ -80,6 +80,21 @@ struct control_metrics {
     struct metric *client_go_request_duration;    /* verb, group, version, kind, subresource */
     struct metric *client_go_request_total;       /* code, method */
 
+    /* the provider aws (aws 8.1.1) and its calls (aws 8.1.5) */
+    struct metric *cloudprovider_instance_type_cpu_cores, *cloudprovider_instance_type_memory; /* instance_type */
+    struct metric *cloudprovider_instance_type_offering_available,
+        *cloudprovider_instance_type_offering_price_estimate;         /* instance_type, capacity_type, zone */
+    struct metric *cloudprovider_instance_launch_failures_total;      /* zone, zone_id, capacity_type, reason */
+    struct metric *cloudprovider_instance_termination_failures_total; /* zone, zone_id */
+    struct metric *cloudprovider_batcher_batch_time, *cloudprovider_batcher_batch_size; /* batcher */
+    struct metric *interruption_received_messages_total;                                /* message_type */
+    struct metric *interruption_deleted_messages_total;
+    struct metric *interruption_message_queue_duration;
+    struct metric *interruption_instance_status_unhealthy_total; /* category */
+    struct metric *ec2nodeclasses_userdata_bytes;                /* nodeclass */
+    struct metric *aws_sdk_go_request_total, *aws_sdk_go_request_attempt_total, *aws_sdk_go_request_duration,
+        *aws_sdk_go_request_attempt_duration, *aws_sdk_go_request_retry_count; /* service, action, code */
+
     /* operator_<kind>_…. extra of claims: the names of node_class_keys' labels, nodepool; of nodes: the same, initialized */
     struct status_metrics nodeclaim_status, nodepool_status, node_status, capacitybuffer_status;
     struct status_metrics any_status; /* operator_…, for all kinds but Nodes. extra: group, kind */

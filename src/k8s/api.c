@@ -28,6 +28,11 @@ void api_free(struct api *c)
     free(c);
 }
 
+struct kube_config *api_config(const struct api *c)
+{
+    return c->config;
+}
+
 struct world *api_world(const struct api *c)
 {
     return c->world;
@@ -374,5 +379,26 @@ bool api_knows(struct api *c, struct arena *a, const struct api_kind *kind, bool
     for (uint32_t i = 0; list && i < list->n; i++)
         if (str_is(tree_str(tree_get(&list->items[i], "name")), kind->plural))
             *ret = true;
+    return true;
+}
+
+/* Some servers put a plus behind the minor number. */
+bool api_server_version(struct api *c, struct arena *a, str *ret, struct err *e)
+{
+    static const struct api_kind kind = {.group = "", .version = "", .plural = "version", .kind = ""};
+    struct api_ref r = {.kind = &kind};
+    str server = kube_config_server(c->config);
+    struct call k = {.method = "GET", .ref = &r, .url = arena_printf(a, STR_FMT "/version", STR_ARG(server))};
+    struct tree *t;
+    int status;
+
+    if (!call(c, a, &k, &t, &status, e))
+        return false;
+    str major = tree_str(tree_get(t, "major")), minor = tree_str(tree_get(t, "minor"));
+    if (str_ends(minor, STR("+")))
+        minor.n--;
+    if (major.n == 0 || minor.n == 0)
+        return err_set(e, ERR_INVALID, "the server does not say its version");
+    *ret = arena_printf(a, STR_FMT "." STR_FMT, STR_ARG(major), STR_ARG(minor));
     return true;
 }

@@ -51,6 +51,7 @@ struct api *api_new(struct world *w, struct kube_config *c, const struct api_opt
 void api_free(struct api *c);
 AUTO_DEFINE(api)
 struct world *api_world(const struct api *c);
+struct kube_config *api_config(const struct api *c);
 
 struct api_ref {
     const struct api_kind *kind;
@@ -84,3 +85,5 @@ bool api_delete(struct api *c, struct arena *a, const struct api_ref *r, const s
 bool api_evict(struct api *c, struct arena *a, str ns, str name, str uid, int *ret_code, struct err *e);
 /* Whether the server serves the kind (discovery). */
 bool api_knows(struct api *c, struct arena *a, const struct api_kind *k, bool *ret, struct err *e);
+/* What the server is: "1.36", from /version. */
+bool api_server_version(struct api *c, struct arena *a, str *ret, struct err *e);

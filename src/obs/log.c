@@ -164,7 +164,7 @@ static const char *short_path(const char *path)
 void log_write_from(const char *caller, const struct log *l, enum log_level level, const char *message,
                     const struct err *e, const struct log_field *f, uint32_t n)
 {
-    static const char *const names[] = {"DEBUG", "INFO", "ERROR"};
+    static const char *const names[] = {"DEBUG", "INFO", "WARN", "ERROR"};
     struct log_root *r = l->root;
     struct jw w = {.out = &r->line};
     int64_t now_ms;

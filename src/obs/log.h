@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-enum log_level { LOG_DEBUG, LOG_INFO, LOG_ERROR };
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
 struct log_field {
     const char *key;
@@ -61,4 +61,5 @@ void log_write_from(const char *caller, const struct log *l, enum log_level leve
         (uint32_t)(sizeof((struct log_field[]){{0}, ##__VA_ARGS__}) / sizeof(struct log_field) - 1)
 #define log_debug(l, message, ...) log_write((l), LOG_DEBUG, (message), NULL, LOG_FIELDS(__VA_ARGS__))
 #define log_info(l, message, ...) log_write((l), LOG_INFO, (message), NULL, LOG_FIELDS(__VA_ARGS__))
+#define log_warn(l, message, ...) log_write((l), LOG_WARN, (message), NULL, LOG_FIELDS(__VA_ARGS__))
 #define log_error(l, message, e, ...) log_write((l), LOG_ERROR, (message), (e), LOG_FIELDS(__VA_ARGS__))

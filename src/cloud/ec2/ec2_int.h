@@ -63,7 +63,6 @@ struct ec2 {
 struct ec2_class *ec2_class_of(struct ec2 *p, struct arena *a, str name, struct err *e);
 /* The service CIDR, asked of EKS once. */
 bool ec2_cluster_cidr(struct ec2 *p, struct arena *a, struct aws_answer *f, struct err *e);
-bool ec2_zone_is_shifted(const struct ec2 *p, str zone_id);
 
 /* ---- market.c ---- */
 

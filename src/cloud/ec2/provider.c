@@ -208,6 +208,7 @@ static bool start(void *self, struct err *e)
 static void provider_free(void *self)
 {
     struct ec2 *p = self;
+    struct ec2_host host = p->host;
 
     ec2_machines_free(p->machines);
     ec2_templates_free(p->templates);
@@ -220,6 +221,8 @@ static void provider_free(void *self)
     vec_fini(&p->shifts);
     arena_free(p->arena);
     free(p);
+    if (host.gone)
+        host.gone(host.ctx);
 }
 
 static struct cloud cloud_of(struct ec2 *p)

@@ -49,6 +49,7 @@ struct ec2_host {
     void (*batched)(void *ctx, const char *batcher, uint32_t n, int64_t window_us);
     void (*user_data_bytes)(void *ctx, str class, size_t n);
     void (*say)(void *ctx, bool error, const char *message, const struct err *e); /* a line of the log; e may be NULL */
+    void (*gone)(void *ctx); /* the last that is heard of the provider: it was freed; may be NULL */
 };
 
 struct ec2_options {
@@ -67,11 +68,12 @@ bool ec2_start(struct ec2 *p, struct err *e);
 
 /* ---- refreshes, for controllers; each parks and says whether anything changed by the catalogue's version ---- */
 
-bool ec2_refresh_types(struct ec2 *p, struct err *e);      /* every 12 h */
-bool ec2_refresh_prices(struct ec2 *p, struct err *e);     /* every 12 h */
-bool ec2_refresh_version(struct ec2 *p, struct err *e);    /* every 5 min */
-bool ec2_refresh_parameters(struct ec2 *p, struct err *e); /* SSM invalidation, every 30 min (aws 7.10) */
-bool ec2_refresh_shifts(struct ec2 *p, struct err *e);     /* zonal shift, every 30 s (aws 7.12) */
+bool ec2_refresh_types(struct ec2 *p, struct err *e);       /* every 12 h */
+bool ec2_refresh_prices(struct ec2 *p, struct err *e);      /* every 12 h */
+bool ec2_refresh_version(struct ec2 *p, struct err *e);     /* every 5 min */
+bool ec2_refresh_parameters(struct ec2 *p, struct err *e);  /* SSM invalidation, every 30 min (aws 7.10) */
+bool ec2_refresh_shifts(struct ec2 *p, struct err *e);      /* zonal shift, every 30 s (aws 7.12) */
+bool ec2_zone_is_shifted(const struct ec2 *p, str zone_id); /* as of the last refresh */
 void ec2_learn_memory(struct ec2 *p, str type, str class, str image, int64_t bytes); /* aws 5.10 */
 
 /* ---- what interruption and other controllers tell and ask ---- */

@@ -1,0 +1,92 @@
+/* instance.garbagecollection: machines that no claim knows of (aws 7.5). */
+#include "control/aws/machines_int.h"
+#include "control/fan.h"
+
+enum {
+    YOUNG_MS = 30 * 1000, /* its claim may not have been told yet */
+    EAGER_MS = 10 * 1000,
+    EAGER_RUNS = 20,
+    WORKERS = 100,
+};
+
+struct sweep {
+    struct aws_machines *s;
+    struct reconcile *r;
+    str *ids; /* provider ids of orphans */
+    uint32_t n;
+};
+
+static bool has_claim(struct aws_machines *s, str provider_id)
+{
+    struct names n = store_claims_by_id(s->c->store, provider_id);
+
+    for (uint32_t i = 0; i < n.n; i++) {
+        const struct kept *k = store_meta(s->c->store, OBJ_NODECLAIM, n.v[i]);
+
+        if (k && k->managed)
+            return true;
+    }
+    return false;
+}
+
+static void find_orphans(struct sweep *w, const struct ec2_instances *there)
+{
+    int64_t now_ms = world_now_ms(w->s->c->world);
+
+    w->ids = arena_new_array(w->r->arena, str, there->n);
+    for (uint32_t i = 0; i < there->n; i++) {
+        const struct ec2_instance *m = &there->v[i];
+        str id = arena_printf(w->r->arena, "aws:///" STR_FMT "/" STR_FMT, STR_ARG(m->zone), STR_ARG(m->id));
+
+        if (!str_is(m->state, "shutting-down") && !str_is(m->state, "terminated") && !has_claim(w->s, id) &&
+            sat_sub(now_ms, m->launched_ms) > YOUNG_MS)
+            w->ids[w->n++] = id;
+    }
+}
+
+static void collect(void *ctx, uint32_t i)
+{
+    struct sweep *w = ctx;
+    struct control *c = w->s->c;
+    const struct nodeclaim claim = {.provider_id = w->ids[i]};
+    struct names nodes;
+    struct err e;
+
+    if (!c->cloud->destroy(c->cloud->self, w->r->arena, &claim, &e) && e.kind != ERR_NOT_FOUND) {
+        reconcile_fail(w->r, &e);
+        return;
+    }
+    log_debug(w->r->log, "garbage collected cloudprovider instance", LOG_STR("provider-id", w->ids[i]));
+    nodes = machine_nodes(w->s, w->r->arena, w->ids[i]);
+    if (nodes.n == 0)
+        return;
+    if (!write_delete(c, w->r->arena, OBJ_NODE, nodes.v[0], &e)) {
+        if (e.kind != ERR_NOT_FOUND)
+            reconcile_fail(w->r, &e);
+        return;
+    }
+    log_debug(w->r->log, "garbage collected node", LOG_STR("provider-id", w->ids[i]),
+              LOG_OBJ("Node", STR(""), nodes.v[0]));
+}
+
+/* Machines are listed before claims are looked at: one that is made meanwhile is in neither list. */
+static struct result reconcile(struct reconcile *r)
+{
+    struct aws_machines *s = r->ctx;
+    struct sweep w = {.s = s, .r = r};
+    struct ec2_instances there;
+
+    if (!s->o.provider.instance_list(s->o.provider.p, r->arena, &there, &r->err))
+        return result_error();
+    find_orphans(&w, &there);
+    fan_out(s->c->world, "instance.garbagecollection", w.n, WORKERS, collect, &w);
+    if (r->err.kind != ERR_NONE)
+        return result_error();
+    s->n_collections += s->n_collections <= EAGER_RUNS;
+    return result_after_ms(s->n_collections <= EAGER_RUNS ? EAGER_MS : 2 * MINUTE_MS);
+}
+
+void instance_gc_register(struct aws_machines *s)
+{
+    machines_singleton(s, "instance.garbagecollection", reconcile);
+}

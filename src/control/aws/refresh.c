@@ -1,0 +1,39 @@
+/* What is asked of AWS again from time to time: providers.instancetype, providers.pricing, providers.ssm.invalidation, providers.version (aws 1.2, 7.10, 7.11). */
+#include "control/aws/machines_int.h"
+
+#define HOUR_MS (60 * MINUTE_MS)
+
+static struct result again(struct reconcile *r, bool (*fn)(struct ec2 *p, struct err *e), int64_t after_ms)
+{
+    struct aws_machines *s = r->ctx;
+
+    return fn(s->o.provider.p, &r->err) ? result_after_ms(after_ms) : result_error();
+}
+
+static struct result reconcile_types(struct reconcile *r)
+{
+    return again(r, ((struct aws_machines *)r->ctx)->o.provider.refresh_types, 12 * HOUR_MS);
+}
+
+static struct result reconcile_prices(struct reconcile *r)
+{
+    return again(r, ((struct aws_machines *)r->ctx)->o.provider.refresh_prices, 12 * HOUR_MS);
+}
+
+static struct result reconcile_parameters(struct reconcile *r)
+{
+    return again(r, ((struct aws_machines *)r->ctx)->o.provider.refresh_parameters, 30 * MINUTE_MS);
+}
+
+static struct result reconcile_version(struct reconcile *r)
+{
+    return again(r, ((struct aws_machines *)r->ctx)->o.provider.refresh_version, 5 * MINUTE_MS);
+}
+
+void refreshes_register(struct aws_machines *s)
+{
+    machines_singleton(s, "providers.instancetype", reconcile_types);
+    machines_singleton(s, "providers.pricing", reconcile_prices);
+    machines_singleton(s, "providers.ssm.invalidation", reconcile_parameters);
+    machines_singleton(s, "providers.version", reconcile_version);
+}
