@@ -141,7 +141,7 @@ static bool placement_drift(struct ec2 *p, struct arena *a, const struct ec2_cla
 {
     struct ec2_placement_group g = {0};
     sym label = SYM(NONE);
-    bool known;
+    bool known = false;
 
     if (k->has_placement && !ec2_find_placement(p, a, k, &g, &known, e) && !known) {
         if (e->kind != ERR_NOT_FOUND)
