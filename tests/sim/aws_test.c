@@ -167,6 +167,9 @@ static void pod_to_machine_and_back(void **state)
     far_run(l->far, 60);
     check_u64("the claim has gone", far_count(l->far, "nodeclaims", "default-"), 0);
     check_u64("and the machine", sim_aws_bill(l->account).ended, 1);
+    autoscaler_stop(l->op);
+    far_run(l->far, 2);
+    check_i64("it ends without waiting for the queue", l->status, 0);
     check_true("the log says why", str_contains(sb_view(&l->lines), STR("\"interruption received\"")));
 }
 
