@@ -21,6 +21,7 @@ struct ec2 {
     uint32_t n;
     struct world *world;
     bool shifted;
+    const struct catalog *catalog;
 };
 
 static str instance_id(str provider_id)
@@ -90,9 +91,9 @@ static bool destroy(void *self, struct arena *a UNUSED, const struct nodeclaim *
     return true;
 }
 
-static const struct catalog *catalog(void *self UNUSED)
+static const struct catalog *catalog(void *self)
 {
-    return NULL;
+    return ((const struct ec2 *)self)->catalog;
 }
 
 /* ---- the lab ---- */
@@ -629,6 +630,47 @@ static void blocks_that_end(void **state UNUSED)
     lab_free(l);
 }
 
+/* M1, M2: for all NodePools together, and nothing where there is no reservation. */
+static void offerings_as_gauges(void **state)
+{
+    struct lab *l = *state;
+    struct syms *t = l->c.syms;
+    sym spot = sym_of(t, STR("spot")), za = sym_of(t, STR("za")), zb = sym_of(t, STR("zb")), two = sym_of(t, STR("2")),
+        mib = sym_of(t, STR("8192"));
+    struct req_expr size[] = {{.key = ec2_label_key(t, EC2_L_CPU), .op = OP_IN, .n_vals = 1, .vals = &two},
+                              {.key = ec2_label_key(t, EC2_L_MEMORY), .op = OP_IN, .n_vals = 1, .vals = &mib}};
+    struct req_expr in_a[] = {{.key = SYM(CT), .op = OP_IN, .n_vals = 1, .vals = &spot},
+                              {.key = SYM(ZONE), .op = OP_IN, .n_vals = 1, .vals = &za}};
+    struct req_expr in_b[] = {{.key = SYM(CT), .op = OP_IN, .n_vals = 1, .vals = &spot},
+                              {.key = SYM(ZONE), .op = OP_IN, .n_vals = 1, .vals = &zb}};
+    struct offering one[] = {{.requirements = in_a, .n_requirements = 2, .price_usd_per_h = 0.5},
+                             {.requirements = in_b, .n_requirements = 2, .price_usd_per_h = 0.25}};
+    struct offering other[] = {{.requirements = in_a, .n_requirements = 2, .price_usd_per_h = 0.5, .available = true}};
+    sym name = sym_of(t, STR("m5.large"));
+    struct itype types[] = {
+        {.name = name, .requirements = size, .n_requirements = 2, .offerings = one, .n_offerings = 2},
+        {.name = name, .requirements = size, .n_requirements = 2, .offerings = other, .n_offerings = 1}};
+    struct catalog c = {.types = types, .n = 2};
+    const struct control_metrics *m = l->c.metrics;
+    const str *at_a = METRIC_VALS(STR("m5.large"), STR("spot"), STR("za")),
+              *at_b = METRIC_VALS(STR("m5.large"), STR("spot"), STR("zb"));
+
+    l->p.catalog = &c;
+    far_run(l->far, 61);
+    check_true("one pool can have it", metric_value(m->cloudprovider_instance_type_offering_available, at_a) == 1);
+    check_true("none can", metric_value(m->cloudprovider_instance_type_offering_available, at_b) == 0);
+    check_true("and yet it has a price",
+               metric_value(m->cloudprovider_instance_type_offering_price_estimate, at_b) == 0.25);
+    check_u64("the gate is closed", metric_count(m->cloudprovider_instance_type_offering_available), 2);
+    check_true("vCPUs", metric_value(m->cloudprovider_instance_type_cpu_cores, METRIC_VALS(STR("m5.large"))) == 2);
+    check_true("bytes",
+               metric_value(m->cloudprovider_instance_type_memory, METRIC_VALS(STR("m5.large"))) == 8589934592.0);
+    l->options.settings.reserved_capacity = true;
+    far_run(l->far, 61);
+    check_u64("the gate is open", metric_count(m->cloudprovider_instance_type_offering_available), 4);
+    l->p.catalog = NULL;
+}
+
 /* P2 */
 static void memory_is_learnt(void **state)
 {
@@ -690,6 +732,7 @@ int main(void)
         LAB(tags_that_are_missing),
         LAB(demotion),
         cmocka_unit_test(blocks_that_end),
+        LAB(offerings_as_gauges),
         LAB(memory_is_learnt),
         LAB(shifts_are_told),
     };
