@@ -141,7 +141,7 @@ static bool placement_drift(struct ec2 *p, struct arena *a, const struct ec2_cla
 {
     struct ec2_placement_group g = {0};
     sym label = SYM(NONE);
-    bool known;
+    bool known = false;
 
     if (k->has_placement && !ec2_find_placement(p, a, k, &g, &known, e) && !known) {
         if (e->kind != ERR_NOT_FOUND)
@@ -157,7 +157,7 @@ static bool of_machine(struct ec2 *p, struct arena *a, const struct ec2_class *k
                        str *ret_reason, struct err *e)
 {
     struct ec2_instance i;
-    bool reserved, placed;
+    bool reserved = false, placed = false;
     str id = ec2_instance_id(c->provider_id);
 
     if (id.n == 0)
@@ -184,7 +184,7 @@ static bool of_machine(struct ec2 *p, struct arena *a, const struct ec2_class *k
 bool ec2_drifted(struct ec2 *p, struct arena *a, const struct nodeclaim *c, str *ret_reason, struct err *e)
 {
     const struct ec2_class *k = class_of(p, a, c);
-    bool ami;
+    bool ami = false;
 
     if (!k || is_static_drift(k, c)) {
         *ret_reason = k ? STR("NodeClassDrift") : STR("");

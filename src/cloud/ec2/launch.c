@@ -6,7 +6,7 @@
 #include "cloud/ec2/reconcile.h"
 #include "k8s/conditions.h"
 
-static bool fail(struct err *e, enum err_kind kind, const char *code, const char *message)
+bool ec2_launch_error(struct err *e, enum err_kind kind, const char *code, const char *message)
 {
     (void)err_set(e, kind, "%s", message);
     (void)strncpy(e->code, code, sizeof(e->code) - 1);
@@ -35,12 +35,12 @@ static bool is_ready(struct arena *a, const struct ec2_class *k, struct err *e)
     struct cond ready = cond_get(k->object, "Ready");
 
     if (str_is(ready.status, "False"))
-        return fail(e, ERR_INVALID, CLOUD_NOT_READY, arena_strdup(a, ready.message).p);
+        return ec2_launch_error(e, ERR_INVALID, CLOUD_NOT_READY, arena_strdup(a, ready.message).p);
     if (!str_is(ready.status, "True"))
-        return fail(e, ERR_IO, "NodeClassReadinessUnknown", "NodeClass is in Ready=Unknown");
+        return ec2_launch_error(e, ERR_IO, "NodeClassReadinessUnknown", "NodeClass is in Ready=Unknown");
     if (ready.observed != k->generation)
-        return fail(e, ERR_INVALID, CLOUD_NOT_READY,
-                    "nodeclass status has not been reconciled against the latest spec");
+        return ec2_launch_error(e, ERR_INVALID, CLOUD_NOT_READY,
+                                "nodeclass status has not been reconciled against the latest spec");
     return true;
 }
 
@@ -58,7 +58,7 @@ bool ec2_launch_tags(struct ec2 *p, struct arena *a, const struct ec2_class *k, 
     uint32_t n = 0;
 
     if (problem.n)
-        return fail(e, ERR_INVALID, CLOUD_NOT_READY, arena_strdup(a, problem).p);
+        return ec2_launch_error(e, ERR_INVALID, CLOUD_NOT_READY, arena_strdup(a, problem).p);
     for (uint32_t i = 0; i < k->n_tags; i++)
         v[n++] = k->tags[i];
     for (size_t i = 0; i < ARRAY_LEN(own); i++) {
@@ -199,7 +199,7 @@ bool ec2_launch(struct ec2 *p, struct arena *a, const struct nodeclaim *c, struc
     if (!ec2_market_types(p->market, l.k, &types, e)) {
         if (p->host.say)
             p->host.say(p->host.ctx, /* error= */ true, "failed resolving instance types", e);
-        return fail(e, ERR_IO, "InstanceTypeResolutionFailed", "Error resolving instance types");
+        return ec2_launch_error(e, ERR_IO, "InstanceTypeResolutionFailed", "Error resolving instance types");
     }
     struct ec2_view *view = ec2_market_hold(p->market, &types); /* others ask for types while this launch waits */
     bool ok = launch_from(&l, &types, ret, e);

@@ -17,9 +17,7 @@ static bool create_error(const struct ec2_launching *l, const char *lead, str te
         (void)err_set(&detail, ERR_IO, STR_FMT, STR_ARG(text));
         l->p->host.say(l->p->host.ctx, /* error= */ true, "failed launching instance", &detail);
     }
-    (void)err_set(e, ERR_IO, "%s%s", lead, why.message);
-    (void)strncpy(e->code, why.reason, sizeof(e->code) - 1);
-    return false;
+    return ec2_launch_error(e, ERR_IO, why.reason, arena_printf(l->a, "%s%s", lead, why.message).p);
 }
 
 static str text_of(struct arena *a, const struct aws_answer *f, const struct err *e)
@@ -43,11 +41,8 @@ static bool pick_subnets(struct ec2_launching *l, struct err *e)
 {
     const struct ec2_class *k = l->k;
 
-    if (k->status.n_subnets == 0) {
-        (void)err_set(e, ERR_INVALID, "no subnets matched selector");
-        (void)strncpy(e->code, "SubnetResolutionFailed", sizeof(e->code) - 1);
-        return false;
-    }
+    if (k->status.n_subnets == 0)
+        return ec2_launch_error(e, ERR_INVALID, "SubnetResolutionFailed", "no subnets are present in the status");
     l->picks = arena_new_array(l->a, struct ec2_pick, k->status.n_subnets);
     l->n_picks = 0;
     for (uint32_t i = 0; i < k->status.n_subnets; i++) {

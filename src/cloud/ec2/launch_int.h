@@ -28,6 +28,7 @@ struct ec2_launched { /* the machine that a fleet gave */
     struct ec2_override is; /* type, subnet, image, zone */
 };
 
+bool ec2_launch_error(struct err *e, enum err_kind kind, const char *code, const char *message); /* false */
 /* Subnets, templates, the fleet; what is learned from its errors (aws 4.5 to 4.8). ret_gone: a template was not there any more, and is forgotten now. */
 bool ec2_launch_fleet(struct ec2_launching *l, struct ec2_launched *ret, bool *ret_gone, struct err *e);
 bool ec2_claim_wants_efa(const struct ec2_launching *l);

@@ -285,13 +285,13 @@ bool ec2_market_types(struct ec2_market *m, const struct ec2_class *k, struct ec
 
 struct ec2_view *ec2_market_hold(struct ec2_market *m, const struct ec2_types *t)
 {
-    for (uint32_t i = 0; i < m->views.n; i++)
-        if (m->views.v[i]->types.v == t->v) {
-            m->views.v[i]->refs++;
-            return m->views.v[i];
-        }
-    assert(!"types that were just asked for are there");
-    return NULL;
+    uint32_t i = 0;
+
+    while (i < m->views.n && m->views.v[i]->types.v != t->v)
+        i++;
+    assert(i < m->views.n); /* types that were just asked for are there */
+    m->views.v[i]->refs++;
+    return m->views.v[i];
 }
 
 void ec2_market_release(struct ec2_market *m UNUSED, struct ec2_view *v)
