@@ -407,6 +407,35 @@ static void many_messages(void **state)
     check_u64("every claim", (uint64_t)metric_value(l->c.metrics->interruption_actions_performed, NULL), 25);
 }
 
+/* Messages that come twice and calls that fail change nothing but the time it takes. */
+static void bad_days(void **state)
+{
+    struct lab *l = *state;
+
+    for (int i = 0; i < 12; i++)
+        add_claim(l, arena_printf(l->far->a, "c%d%c", i, 0).p, arena_printf(l->far->a, "i-%d%c", i, 0).p, "");
+    for (int i = 0; i < 12; i++) {
+        str body =
+            arena_printf(l->far->a,
+                         "{\"version\":\"0\",\"detail-type\":\"EC2 Instance State-change Notification\","
+                         "\"source\":\"aws.ec2\",\"detail\":{\"instance-id\":\"i-%d\",\"state\":\"stopping\"}}%c",
+                         i, 0);
+
+        far_do(l->far, send, &(struct sending){l, body.p});
+        if (i == 0)
+            sim_aws_set_faults(l->account, &(struct sim_aws_faults){.duplicate = 20000, .reorder = 20000});
+    }
+    sim_aws_set_faults(l->account, &(struct sim_aws_faults){
+                                       .throttle = 8000, .server_error = 8000, .lose_reply = 8000, .duplicate = 20000});
+    far_run(l->far, 600);
+    check_u64("every claim, once", (uint64_t)metric_value(l->c.metrics->interruption_actions_performed, NULL), 12);
+    sim_aws_set_faults(l->account, &(struct sim_aws_faults){0});
+    far_run(l->far, 60);
+    uint64_t received = sim_aws_calls(l->account, "DeleteMessage");
+    far_run(l->far, 60);
+    check_u64("the queue is empty", sim_aws_calls(l->account, "DeleteMessage"), received);
+}
+
 /* T3 */
 static void queue_that_is_not_there(void **state UNUSED)
 {
@@ -725,6 +754,7 @@ int main(void)
         LAB(other_messages_are_deleted),
         LAB(failures_keep_the_message),
         LAB(many_messages),
+        LAB(bad_days),
         cmocka_unit_test(queue_that_is_not_there),
         cmocka_unit_test(statuses_by_kind),
         LAB(unwell_machines_are_replaced),
