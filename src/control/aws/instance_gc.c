@@ -88,5 +88,5 @@ static struct result reconcile(struct reconcile *r)
 
 void instance_gc_register(struct aws_machines *s)
 {
-    machines_singleton(s, "instance.garbagecollection", reconcile);
+    (void)machines_singleton(s, "instance.garbagecollection", reconcile);
 }

@@ -135,5 +135,5 @@ static struct result reconcile(struct reconcile *r)
 
 void instance_status_register(struct aws_machines *s)
 {
-    machines_singleton(s, "interruption.instancestatus", reconcile);
+    (void)machines_singleton(s, "interruption.instancestatus", reconcile);
 }

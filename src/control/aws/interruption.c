@@ -67,26 +67,60 @@ static void handle_one(void *ctx, uint32_t i)
         reconcile_fail(h->r, &e);
 }
 
+/* ---- looking ---- */
+
+static void look(struct aws_machines *s)
+{
+    struct queue_look *k = &s->look;
+
+    arena_free(k->arena);
+    k->arena = arena_new(0);
+    k->state = LOOK_UNDER_WAY;
+    k->ok = sqs_receive(s->o.aws, k->arena, s->queue_url, &k->v, &k->n, &k->e);
+    k->state = LOOK_DONE;
+}
+
+static void look_ahead(void *arg)
+{
+    struct aws_machines *s = arg;
+
+    look(s);
+    if (!world_dead(s->c->world))
+        queue_add(s->interruption, STR(""), STR(""));
+}
+
+/* SQS answers when there is something to tell, or after 20 s. That is waited for outside of runs, so that nobody who wants to end has to wait too; only
+ * the first time, and after an error, does a run look itself: so errors have their back-off. */
 static struct result reconcile(struct reconcile *r)
 {
     struct aws_machines *s = r->ctx;
     struct handful h = {.s = s, .r = r};
-    struct sqs_message *v;
-    uint32_t n;
 
+    if (s->look.state == LOOK_UNDER_WAY)
+        return RESULT_OK;
     if (!find_queue(s, r, &r->err))
         return result_error();
-    h.url = s->queue_url;
-    if (!sqs_receive(s->o.aws, r->arena, h.url, &v, &n, &r->err)) {
+    if (s->look.state == LOOK_NONE)
+        look(s);
+    s->look.state = LOOK_NONE;
+    if (!s->look.ok) {
+        r->err = s->look.e;
         (void)err_wrap(&r->err, "getting messages from queue");
         return result_error();
     }
-    h.v = v;
-    fan_out(s->c->world, "interruption", n, WORKERS, handle_one, &h);
-    return r->err.kind != ERR_NONE ? result_error() : result_after_ms(0);
+    h.url = s->queue_url;
+    h.v = s->look.v;
+    fan_out(s->c->world, "interruption", s->look.n, WORKERS, handle_one, &h);
+    if (r->err.kind != ERR_NONE)
+        return result_error();
+    if (!world_dead(s->c->world)) {
+        s->look.state = LOOK_UNDER_WAY;
+        fiber_go(s->c->world, "interruption", look_ahead, s);
+    }
+    return RESULT_OK;
 }
 
 void interruption_register(struct aws_machines *s)
 {
-    machines_singleton(s, "interruption", reconcile);
+    s->interruption = machines_singleton(s, "interruption", reconcile);
 }

@@ -90,15 +90,15 @@ static void hear(void *ctx, const struct store_event *ev)
 
 /* ---- what they have in common ---- */
 
-void machines_singleton(struct aws_machines *s, const char *name, reconcile_fn fn)
+struct queue *machines_singleton(struct aws_machines *s, const char *name, reconcile_fn fn)
 {
-    (void)manager_add(s->c->manager, &(struct controller_spec){
-                                         .name = name,
-                                         .workers = 1,
-                                         .limit = limiter_singleton,
-                                         .fn = fn,
-                                         .ctx = s,
-                                     });
+    return manager_add(s->c->manager, &(struct controller_spec){
+                                          .name = name,
+                                          .workers = 1,
+                                          .limit = limiter_singleton,
+                                          .fn = fn,
+                                          .ctx = s,
+                                      });
 }
 
 void machine_event(struct aws_machines *s, struct event_object object, bool warning, const char *reason,
@@ -182,6 +182,7 @@ void aws_machines_free(struct aws_machines *s)
         free(HTAB_THING(n, struct known_id, node));
     htab_fini(&s->ids);
     free((char *)(uintptr_t)s->queue_url.p);
+    arena_free(s->look.arena);
     arena_free(s->unwell_in);
     vec_fini(&s->unwell);
     for (uint32_t i = 0; i < s->shifted.n; i++)

@@ -16,11 +16,21 @@ struct unwell { /* a machine that was found so by the last look at statuses */
     unsigned kinds; /* bit of each enum interruption_kind */
 };
 
+struct queue_look { /* at the interruption queue, one at a time */
+    enum { LOOK_NONE, LOOK_UNDER_WAY, LOOK_DONE } state;
+    struct arena *arena; /* of what was found */
+    struct sqs_message *v;
+    uint32_t n;
+    bool ok;
+    struct err e;
+};
+
 struct aws_machines {
     struct control *c;
     struct aws_machines_options o;
     struct htab ids; /* struct known_id: instance id -> provider id */
-    struct queue *tagging, *memory;
+    struct queue *tagging, *memory, *interruption;
+    struct queue_look look;
     str queue_url;             /* empty: not found yet; malloced */
     struct arena *unwell_in;   /* of the next */
     VEC(struct unwell) unwell; /* instance status */
@@ -33,7 +43,7 @@ str machine_provider_id(const struct aws_machines *s, str instance_id);
 /* Names of the claims, or Nodes, of a machine, in the arena: good across parks. */
 struct names machine_claims(struct aws_machines *s, struct arena *a, str provider_id);
 struct names machine_nodes(struct aws_machines *s, struct arena *a, str provider_id);
-void machines_singleton(struct aws_machines *s, const char *name, reconcile_fn fn);
+struct queue *machines_singleton(struct aws_machines *s, const char *name, reconcile_fn fn);
 void machine_event(struct aws_machines *s, struct event_object object, bool warning, const char *reason,
                    const char *message, str dedupe);
 

@@ -106,5 +106,5 @@ static struct result reconcile(struct reconcile *r)
 
 void offering_metrics_register(struct aws_machines *s)
 {
-    machines_singleton(s, "cloudprovider.metrics", reconcile);
+    (void)machines_singleton(s, "cloudprovider.metrics", reconcile);
 }

@@ -32,8 +32,8 @@ static struct result reconcile_version(struct reconcile *r)
 
 void refreshes_register(struct aws_machines *s)
 {
-    machines_singleton(s, "providers.instancetype", reconcile_types);
-    machines_singleton(s, "providers.pricing", reconcile_prices);
-    machines_singleton(s, "providers.ssm.invalidation", reconcile_parameters);
-    machines_singleton(s, "providers.version", reconcile_version);
+    (void)machines_singleton(s, "providers.instancetype", reconcile_types);
+    (void)machines_singleton(s, "providers.pricing", reconcile_prices);
+    (void)machines_singleton(s, "providers.ssm.invalidation", reconcile_parameters);
+    (void)machines_singleton(s, "providers.version", reconcile_version);
 }

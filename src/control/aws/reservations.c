@@ -158,6 +158,6 @@ static struct result reconcile_capacity_type(struct reconcile *r)
 
 void reservations_register(struct aws_machines *s)
 {
-    machines_singleton(s, "capacityreservation.expiration", reconcile_expiration);
-    machines_singleton(s, "capacityreservation.capacitytype", reconcile_capacity_type);
+    (void)machines_singleton(s, "capacityreservation.expiration", reconcile_expiration);
+    (void)machines_singleton(s, "capacityreservation.capacitytype", reconcile_capacity_type);
 }

@@ -151,5 +151,5 @@ static struct result reconcile(struct reconcile *r)
 
 void zonal_shift_register(struct aws_machines *s)
 {
-    machines_singleton(s, "zonalshift", reconcile);
+    (void)machines_singleton(s, "zonalshift", reconcile);
 }

@@ -21,6 +21,7 @@ struct ec2 {
     uint32_t n;
     struct world *world;
     bool shifted;
+    const struct catalog *catalog;
 };
 
 static str instance_id(str provider_id)
@@ -90,9 +91,9 @@ static bool destroy(void *self, struct arena *a UNUSED, const struct nodeclaim *
     return true;
 }
 
-static const struct catalog *catalog(void *self UNUSED)
+static const struct catalog *catalog(void *self)
 {
-    return NULL;
+    return ((const struct ec2 *)self)->catalog;
 }
 
 /* ---- the lab ---- */
@@ -406,6 +407,35 @@ static void many_messages(void **state)
     check_u64("every claim", (uint64_t)metric_value(l->c.metrics->interruption_actions_performed, NULL), 25);
 }
 
+/* Messages that come twice and calls that fail change nothing but the time it takes. */
+static void bad_days(void **state)
+{
+    struct lab *l = *state;
+
+    for (int i = 0; i < 12; i++)
+        add_claim(l, arena_printf(l->far->a, "c%d%c", i, 0).p, arena_printf(l->far->a, "i-%d%c", i, 0).p, "");
+    for (int i = 0; i < 12; i++) {
+        str body =
+            arena_printf(l->far->a,
+                         "{\"version\":\"0\",\"detail-type\":\"EC2 Instance State-change Notification\","
+                         "\"source\":\"aws.ec2\",\"detail\":{\"instance-id\":\"i-%d\",\"state\":\"stopping\"}}%c",
+                         i, 0);
+
+        far_do(l->far, send, &(struct sending){l, body.p});
+        if (i == 0)
+            sim_aws_set_faults(l->account, &(struct sim_aws_faults){.duplicate = 20000, .reorder = 20000});
+    }
+    sim_aws_set_faults(l->account, &(struct sim_aws_faults){
+                                       .throttle = 8000, .server_error = 8000, .lose_reply = 8000, .duplicate = 20000});
+    far_run(l->far, 600);
+    check_u64("every claim, once", (uint64_t)metric_value(l->c.metrics->interruption_actions_performed, NULL), 12);
+    sim_aws_set_faults(l->account, &(struct sim_aws_faults){0});
+    far_run(l->far, 60);
+    uint64_t received = sim_aws_calls(l->account, "DeleteMessage");
+    far_run(l->far, 60);
+    check_u64("the queue is empty", sim_aws_calls(l->account, "DeleteMessage"), received);
+}
+
 /* T3 */
 static void queue_that_is_not_there(void **state UNUSED)
 {
@@ -629,6 +659,47 @@ static void blocks_that_end(void **state UNUSED)
     lab_free(l);
 }
 
+/* M1, M2: for all NodePools together, and nothing where there is no reservation. */
+static void offerings_as_gauges(void **state)
+{
+    struct lab *l = *state;
+    struct syms *t = l->c.syms;
+    sym spot = sym_of(t, STR("spot")), za = sym_of(t, STR("za")), zb = sym_of(t, STR("zb")), two = sym_of(t, STR("2")),
+        mib = sym_of(t, STR("8192"));
+    struct req_expr size[] = {{.key = ec2_label_key(t, EC2_L_CPU), .op = OP_IN, .n_vals = 1, .vals = &two},
+                              {.key = ec2_label_key(t, EC2_L_MEMORY), .op = OP_IN, .n_vals = 1, .vals = &mib}};
+    struct req_expr in_a[] = {{.key = SYM(CT), .op = OP_IN, .n_vals = 1, .vals = &spot},
+                              {.key = SYM(ZONE), .op = OP_IN, .n_vals = 1, .vals = &za}};
+    struct req_expr in_b[] = {{.key = SYM(CT), .op = OP_IN, .n_vals = 1, .vals = &spot},
+                              {.key = SYM(ZONE), .op = OP_IN, .n_vals = 1, .vals = &zb}};
+    struct offering one[] = {{.requirements = in_a, .n_requirements = 2, .price_usd_per_h = 0.5},
+                             {.requirements = in_b, .n_requirements = 2, .price_usd_per_h = 0.25}};
+    struct offering other[] = {{.requirements = in_a, .n_requirements = 2, .price_usd_per_h = 0.5, .available = true}};
+    sym name = sym_of(t, STR("m5.large"));
+    struct itype types[] = {
+        {.name = name, .requirements = size, .n_requirements = 2, .offerings = one, .n_offerings = 2},
+        {.name = name, .requirements = size, .n_requirements = 2, .offerings = other, .n_offerings = 1}};
+    struct catalog c = {.types = types, .n = 2};
+    const struct control_metrics *m = l->c.metrics;
+    const str *at_a = METRIC_VALS(STR("m5.large"), STR("spot"), STR("za")),
+              *at_b = METRIC_VALS(STR("m5.large"), STR("spot"), STR("zb"));
+
+    l->p.catalog = &c;
+    far_run(l->far, 61);
+    check_true("one pool can have it", metric_value(m->cloudprovider_instance_type_offering_available, at_a) == 1);
+    check_true("none can", metric_value(m->cloudprovider_instance_type_offering_available, at_b) == 0);
+    check_true("and yet it has a price",
+               metric_value(m->cloudprovider_instance_type_offering_price_estimate, at_b) == 0.25);
+    check_u64("the gate is closed", metric_count(m->cloudprovider_instance_type_offering_available), 2);
+    check_true("vCPUs", metric_value(m->cloudprovider_instance_type_cpu_cores, METRIC_VALS(STR("m5.large"))) == 2);
+    check_true("bytes",
+               metric_value(m->cloudprovider_instance_type_memory, METRIC_VALS(STR("m5.large"))) == 8589934592.0);
+    l->options.settings.reserved_capacity = true;
+    far_run(l->far, 61);
+    check_u64("the gate is open", metric_count(m->cloudprovider_instance_type_offering_available), 4);
+    l->p.catalog = NULL;
+}
+
 /* P2 */
 static void memory_is_learnt(void **state)
 {
@@ -683,6 +754,7 @@ int main(void)
         LAB(other_messages_are_deleted),
         LAB(failures_keep_the_message),
         LAB(many_messages),
+        LAB(bad_days),
         cmocka_unit_test(queue_that_is_not_there),
         cmocka_unit_test(statuses_by_kind),
         LAB(unwell_machines_are_replaced),
@@ -690,6 +762,7 @@ int main(void)
         LAB(tags_that_are_missing),
         LAB(demotion),
         cmocka_unit_test(blocks_that_end),
+        LAB(offerings_as_gauges),
         LAB(memory_is_learnt),
         LAB(shifts_are_told),
     };
