@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sb.h"
 #include "cli/text.h"
+#include "control/autoscaler.h"
 
 static int cli_version(const struct cli_env *env, int argc, char **argv)
 {
@@ -101,6 +103,20 @@ static int cli_help(const struct cli_env *env, int argc, char **argv)
         return c->run(env, 2, args);
     print_commands(stdout);
     return 0;
+}
+
+const struct provider_source *cli_provider(const struct cli_env *env, const char *name, struct err *e)
+{
+    struct sb known = {0};
+
+    for (uint32_t i = 0; i < env->n_providers; i++)
+        if (str_is(str_c(name), env->providers[i].name))
+            return &env->providers[i];
+    for (uint32_t i = 0; i < env->n_providers; i++)
+        sb_printf(&known, "%s%s", i ? ", " : "", env->providers[i].name);
+    (void)err_set(e, ERR_INVALID, "provider \"%s\" is not one of: %s", name, sb_cstr(&known));
+    sb_fini(&known);
+    return NULL;
 }
 
 int cli_main(const struct cli_env *env, int argc, char **argv)

@@ -29,6 +29,9 @@ int cli_demo(const struct cli_env *env, int argc, char **argv);
 int cli_plan(const struct cli_env *env, int argc, char **argv);
 int cli_simulate(const struct cli_env *env, int argc, char **argv);
 
+/* NULL: there is none of this name; the error lists those there are. */
+const struct provider_source *cli_provider(const struct cli_env *env, const char *name, struct err *e);
+
 /* Prints "karpenter: …" on standard error; returns 1, the status for bad calls and bad input. */
 PRINTF(1, 2) int cli_fail(const char *fmt, ...);
 /* What getopt_long() has refused, in words: `answer` is '?' or ':'. Its option string begins with a colon. */

@@ -161,23 +161,9 @@ static bool serve(struct controller_run *c, int64_t port, http_serve_fn fn, stru
     return *ret != NULL;
 }
 
-static const struct provider_source *find_provider(const struct cli_env *env, const char *name, struct err *e)
-{
-    struct sb known = {0};
-
-    for (uint32_t i = 0; i < env->n_providers; i++) {
-        if (str_is(str_c(name), env->providers[i].name))
-            return &env->providers[i];
-        sb_printf(&known, "%s%s", i ? ", " : "", env->providers[i].name);
-    }
-    (void)err_set(e, ERR_INVALID, "provider \"%s\" is not one of: %s", name, sb_cstr(&known));
-    sb_fini(&known);
-    return NULL;
-}
-
 static bool begin(struct controller_run *c, const struct cli_env *env, struct err *e)
 {
-    const struct provider_source *p = find_provider(env, c->options.provider, e);
+    const struct provider_source *p = cli_provider(env, c->options.provider, e);
     char host[256] = "karpenter";
 
     if (!p || !open_outputs(c, e))

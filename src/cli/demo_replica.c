@@ -42,7 +42,8 @@ struct demo_replica *demo_replica_new(const struct demo_replica_setup *s, struct
     r->arena = arena_new(0);
     r->syms = syms_new();
     r->config = kube_config_fixed(s->server, s->token, s->ca_pem);
-    if (!options_parse(&r->options, r->arena, r->syms, 1, argv, s->environment, e))
+    const struct provider_source *kwok = cli_provider(s->env, "kwok", e); /* whose machines this cluster has */
+    if (!kwok || !options_parse(&r->options, r->arena, r->syms, 1, argv, s->environment, e))
         goto fail;
     r->log = log_new(r->options.log_level, &(struct log_sink){s->ctx, s->on_line}, wall_clock, r->world);
     r->op = autoscaler_new(&(struct autoscaler_setup){.world = r->world,
@@ -50,7 +51,7 @@ struct demo_replica *demo_replica_new(const struct demo_replica_setup *s, struct
                                                       .options = &r->options,
                                                       .syms = r->syms,
                                                       .log = r->log,
-                                                      .provider = &s->env->providers[0],
+                                                      .provider = kwok,
                                                       .identity = arena_strdup(r->arena, s->pod),
                                                       .on_end = on_end,
                                                       .ctx = r},

@@ -74,7 +74,8 @@ struct sandbox_controller *sandbox_controller_new(const struct sandbox_controlle
     r->arena = arena_new(0);
     r->syms = syms_new();
     r->config = kube_config_fixed(str_c(s->server), STR(""), NULL);
-    if (parse_settings(r, e)) {
+    const struct provider_source *kwok = cli_provider(s->env, "kwok", e); /* whose machines this cluster has */
+    if (kwok && parse_settings(r, e)) {
         r->log = log_new(r->options.log_level, &(struct log_sink){s->ctx, s->on_line ? s->on_line : drop_line},
                          clock_of, s->world);
         r->op = autoscaler_new(&(struct autoscaler_setup){.world = s->world,
@@ -82,7 +83,7 @@ struct sandbox_controller *sandbox_controller_new(const struct sandbox_controlle
                                                           .options = &r->options,
                                                           .syms = r->syms,
                                                           .log = r->log,
-                                                          .provider = &s->env->providers[0],
+                                                          .provider = kwok,
                                                           .identity = STR("simulate"),
                                                           .on_end = on_end,
                                                           .ctx = r},
