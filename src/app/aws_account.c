@@ -12,7 +12,8 @@
 
 static bool start_session(struct aws_account *x, struct err *e)
 {
-    const char *vars[] = {"AWS_ENDPOINT_URL=" BASE_URL, "AWS_ACCESS_KEY_ID=AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY=secret",
+    const char *vars[] = {("AWS_ENDPOINT_URL=" BASE_URL), "AWS_ACCESS_KEY_ID=AKIDEXAMPLE",
+                          "AWS_SECRET_ACCESS_KEY=secret",
                           arena_printf(x->a, "AWS_REGION=" STR_FMT, STR_ARG(x->region)).p, NULL};
     struct aws_environment env = {.vars = vars};
 

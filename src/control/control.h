@@ -23,7 +23,7 @@ struct control {
     struct store *store;
     struct feed *feed; /* watches into the store; decodes answers to our own writes */
     struct cloud *cloud;
-    void *provider; /* the provider's own: its make() puts it there, for its attach() */
+    void *provider;            /* the provider's own: its make() puts it there, for its attach() */
     struct overlays *overlays; /* between c->cloud and the provider; NULL: their gate is closed */
     struct syms *syms;
     struct manager *manager;

@@ -68,7 +68,7 @@ static void note_call(void *ctx, const struct sim_aws_call *c)
 
 static void serve(struct class_lab *l, const struct tree *doc)
 {
-    static const char *const vars[] = {"AWS_ENDPOINT_URL=" BASE_URL, "AWS_ACCESS_KEY_ID=AKIDEXAMPLE",
+    static const char *const vars[] = {("AWS_ENDPOINT_URL=" BASE_URL), "AWS_ACCESS_KEY_ID=AKIDEXAMPLE",
                                        "AWS_SECRET_ACCESS_KEY=secret", "AWS_REGION=us-west-2", NULL};
     struct sim_aws_options o = {
         .account = doc, .on_call = note_call, .ctx = l, .any_signature = true, .unlimited = true, .loose = true};

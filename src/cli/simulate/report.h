@@ -35,7 +35,7 @@ struct figure {
     const char *title; /* for people */
     const char *group;
     enum figure_unit unit;
-    int better; /* -1: less is better, +1: more, 0: neither */
+    int better;                          /* -1: less is better, +1: more, 0: neither */
     double (*of)(const struct tally *t); /* NAN: nobody knows */
 };
 

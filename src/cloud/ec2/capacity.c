@@ -287,7 +287,9 @@ static struct reslist kube_reserved_of(struct build *b, const struct ec2_type_in
 /* Whole bytes, rounded up. All of it means that there is no threshold. */
 static void share(struct resq *q, int64_t capacity, double percent)
 {
-    q->v = (int64_t)ceil((double)(capacity / 1000) / 100 * (percent == 100 ? 0 : percent)) * 1000;
+    int64_t bytes = capacity / 1000;
+
+    q->v = (int64_t)ceil((double)bytes / 100 * (percent == 100 ? 0 : percent)) * 1000;
     q->binary = false;
 }
 

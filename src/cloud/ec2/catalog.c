@@ -131,9 +131,9 @@ static struct ec2_type_zones zones_of(struct arena *a, uint32_t mask)
 {
     struct ec2_type_zones w = {.v = arena_new_array(a, uint16_t, MAX_ZONES)};
 
-    for (uint16_t z = 0; z < MAX_ZONES; z++)
+    for (uint32_t z = 0; z < MAX_ZONES; z++)
         if (mask >> z & 1)
-            w.v[w.n++] = z;
+            w.v[w.n++] = (uint16_t)z;
     return w;
 }
 

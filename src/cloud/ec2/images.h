@@ -1,4 +1,4 @@
-/* images - which images machines start from: what an alias stands for, which of those found are the best, which one a type gets (aws 6.3, 6.4). Pure: who asks
+/* images - which images machines start from: what an alias stands for, which of those found are the best, which one is for a type (aws 6.3, 6.4). Pure: who asks
  * SSM and EC2 is elsewhere. */
 #pragma once
 

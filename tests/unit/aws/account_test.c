@@ -153,7 +153,7 @@ static void each_way_in(void **state)
 /* One call in ten is refused or breaks. */
 static void a_bad_day(void **state)
 {
-    const char *vars[] = {"AWS_ENDPOINT_URL=" ACCOUNT_URL, "AWS_ROLE_ARN=arn:aws:iam::123456789012:role/controller",
+    const char *vars[] = {("AWS_ENDPOINT_URL=" ACCOUNT_URL), "AWS_ROLE_ARN=arn:aws:iam::123456789012:role/controller",
                           "AWS_WEB_IDENTITY_TOKEN_FILE=/web-token", NULL};
     struct bench b;
 
@@ -168,7 +168,7 @@ static void a_bad_day(void **state)
 
 static void not_with_other_keys(void **state)
 {
-    static const char *const vars[] = {"AWS_ENDPOINT_URL=" ACCOUNT_URL, "AWS_REGION=us-west-2",
+    static const char *const vars[] = {("AWS_ENDPOINT_URL=" ACCOUNT_URL), "AWS_REGION=us-west-2",
                                        "AWS_ACCESS_KEY_ID=AKIAINVENTED", "AWS_SECRET_ACCESS_KEY=hush", NULL};
     struct bench b;
 
@@ -208,7 +208,7 @@ static void calls_until_the_end(void *arg)
 /* Whenever it is killed, while one fiber asks for keys and others wait for them too, all that was under way unwinds. */
 static void killed_at_any_moment(void **state)
 {
-    const char *vars[] = {"AWS_ENDPOINT_URL=" ACCOUNT_URL, "AWS_REGION=us-west-2",
+    const char *vars[] = {("AWS_ENDPOINT_URL=" ACCOUNT_URL), "AWS_REGION=us-west-2",
                           "AWS_ROLE_ARN=arn:aws:iam::123456789012:role/controller",
                           "AWS_WEB_IDENTITY_TOKEN_FILE=/web-token", NULL};
     uint64_t all = 1;

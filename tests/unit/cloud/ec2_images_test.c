@@ -1,4 +1,4 @@
-/* What an alias stands for, which images are the best, and which one a type gets (aws 6.3, 6.4). */
+/* What an alias stands for, which images are the best, and which one is for a type (aws 6.3, 6.4). */
 #include "cloud/ec2/images.h"
 
 #include "support/check.h"

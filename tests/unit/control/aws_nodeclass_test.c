@@ -68,7 +68,7 @@ static void start(void *arg)
 
 static void open_account(struct scene *s)
 {
-    static const char *const vars[] = {"AWS_ENDPOINT_URL=" BASE_URL, "AWS_ACCESS_KEY_ID=AKIDEXAMPLE",
+    static const char *const vars[] = {("AWS_ENDPOINT_URL=" BASE_URL), "AWS_ACCESS_KEY_ID=AKIDEXAMPLE",
                                        "AWS_SECRET_ACCESS_KEY=secret", "AWS_REGION=us-west-2", NULL};
     struct sim_aws_options o = {.any_signature = true, .unlimited = true, .loose = true};
     str text;
