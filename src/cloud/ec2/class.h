@@ -167,6 +167,8 @@ str ec2_kubelet_problems(struct arena *a, const struct ec2_class *k);
 /* Keys beyond the managed ones and settings that the family cannot deliver; empty: none (aws 2.5.4). */
 str ec2_kubelet_unsupported(struct arena *a, const struct ec2_class *k);
 bool ec2_kubelet_has_expressions(const struct ec2_kubelet *k);
+/* Expressions, or keys beyond the managed ones: what v1.14.1 knows nothing of. */
+bool ec2_kubelet_is_open(const struct ec2_kubelet *k);
 
 /* Tags that a user may not set: which rule it breaks; empty: none does (aws 2.4). */
 str ec2_tags_problem(struct arena *a, const struct ec2_class *k, str cluster);

@@ -136,6 +136,14 @@ static bool is_managed(str key)
     return false;
 }
 
+bool ec2_kubelet_is_open(const struct ec2_kubelet *k)
+{
+    for (uint32_t i = 0; k->raw && i < k->raw->n; i++)
+        if (k->raw->items[i].kind != TREE_NULL && !is_managed(k->raw->keys[i]))
+            return true;
+    return ec2_kubelet_has_expressions(k);
+}
+
 str ec2_kubelet_unsupported(struct arena *a, const struct ec2_class *k)
 {
     const struct tree *raw = k->kubelet.raw;

@@ -1,6 +1,8 @@
 /* The status of a node class, found anew (aws 7.2): seven parts, one after the other, each whatever became of those before it. */
 #include "cloud/ec2/reconcile.h"
 
+#include <inttypes.h>
+
 #include "base/sb.h"
 #include "cloud/ec2/ec2_int.h"
 #include "cloud/ec2/images.h"
@@ -353,23 +355,30 @@ static str annotation(const struct tree *obj, const char *key)
     return tree_str(tree_at(obj, "metadata", "annotations", key, NULL));
 }
 
-bool ec2_hash_adopt(struct arena *a, struct tree *claim, str hash, str version)
+bool ec2_hash_adopt(struct arena *a, struct tree *claim, const struct ec2_hash_text *h)
 {
-    if (str_eq(annotation(claim, EC2_HASH_VERSION_ANNOTATION), version))
+    str version = annotation(claim, EC2_HASH_VERSION_ANNOTATION);
+    bool differs = str_is(version, "v5") && !str_eq(annotation(claim, EC2_HASH_ANNOTATION), h->v5);
+
+    if (str_is(version, EC2_HASH_VERSION))
         return false;
     struct tree *map = tree_path(a, claim, "metadata", "annotations", NULL);
-    tree_set_str(a, map, EC2_HASH_VERSION_ANNOTATION, version);
-    if (!cond_get(claim, "Drifted").present)
-        tree_set_str(a, map, EC2_HASH_ANNOTATION, hash);
+    tree_set_str(a, map, EC2_HASH_VERSION_ANNOTATION, STR(EC2_HASH_VERSION));
+    if (!differs && !cond_get(claim, "Drifted").present)
+        tree_set_str(a, map, EC2_HASH_ANNOTATION, h->hash);
     return true;
 }
 
-bool ec2_class_hash_text(struct ec2 *p, struct arena *a, const struct tree *obj, str *ret, struct err *e)
+bool ec2_class_hash_text(struct ec2 *p, struct arena *a, const struct tree *obj, struct ec2_hash_text *ret,
+                         struct err *e)
 {
     const struct ec2_class *k = ec2_class_decode(a, p->syms, obj, p->cluster.name, e);
+    str ca = p->cluster.ca_bundle;
 
     if (!k)
         return false;
-    *ret = arena_printf(a, "%llu", (unsigned long long)ec2_class_hash(k, p->cluster.ca_bundle));
+    *ret = (struct ec2_hash_text){.hash = arena_printf(a, "%" PRIu64, ec2_class_hash(k, ca))};
+    if (!ec2_kubelet_is_open(&k->kubelet))
+        ret->v5 = arena_printf(a, "%" PRIu64, ec2_class_hash_v5(k, ca));
     return true;
 }

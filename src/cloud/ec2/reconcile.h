@@ -30,7 +30,14 @@ bool ec2_profiles_collect(struct ec2 *p, const str *in_use, uint32_t n, struct e
 #define EC2_HASH_VERSION_ANNOTATION "karpenter.k8s.aws/ec2nodeclass-hash-version"
 #define EC2_PROFILE_ANNOTATION "karpenter.k8s.aws/instance-profile-name"
 
-/* A claim of another way to hash cannot be compared: it gets the class' hash as it is now, unless it has been found to have drifted. Whether anything changed. */
-bool ec2_hash_adopt(struct arena *a, struct tree *claim, str hash, str version);
-/* The value of the annotation for the object as it is, with EC2_HASH_VERSION beside it. */
-bool ec2_class_hash_text(struct ec2 *p, struct arena *a, const struct tree *obj, str *ret, struct err *e);
+/* The value of the annotation for an object as it is, with EC2_HASH_VERSION beside it. */
+struct ec2_hash_text {
+    str hash;
+    str v5; /* what it would be in v1.14.1; empty: it has settings that v1.14.1 does not know */
+};
+
+bool ec2_class_hash_text(struct ec2 *p, struct arena *a, const struct tree *obj, struct ec2_hash_text *ret,
+                         struct err *e);
+/* A claim that was hashed in another way gets the class' hash as it is now, or it would seem to have drifted. Unless it has: it is said to, or its own hash, which
+ * v1.14.1 has made, is not the class'. Whether anything changed. */
+bool ec2_hash_adopt(struct arena *a, struct tree *claim, const struct ec2_hash_text *h);

@@ -2,7 +2,7 @@
 #include "control/aws/classes_int.h"
 
 /* The class is hashed in a new way: so are its claims, or all of them would seem to have drifted. */
-static bool adopt_claims(struct aws_classes *s, struct reconcile *r, str hash)
+static bool adopt_claims(struct aws_classes *s, struct reconcile *r, const struct ec2_hash_text *hash)
 {
     str *names;
     uint32_t n = class_claims(s, r->arena, r->name, &names);
@@ -11,8 +11,7 @@ static bool adopt_claims(struct aws_classes *s, struct reconcile *r, str hash)
     for (uint32_t i = 0; i < n; i++) {
         struct draft d;
 
-        if (!draft_open(&d, s->c, r->arena, OBJ_NODECLAIM, names[i]) ||
-            !ec2_hash_adopt(r->arena, d.obj, hash, STR(EC2_HASH_VERSION)))
+        if (!draft_open(&d, s->c, r->arena, OBJ_NODECLAIM, names[i]) || !ec2_hash_adopt(r->arena, d.obj, hash))
             continue;
         if (!draft_patch(&d, DRAFT_PLAIN, &e) && e.kind != ERR_NOT_FOUND && r->err.kind == ERR_NONE)
             r->err = e;
@@ -25,15 +24,15 @@ static struct result reconcile(struct reconcile *r)
     struct aws_classes *s = r->ctx;
     struct draft d;
     struct err e;
-    str hash;
+    struct ec2_hash_text hash;
 
     if (!class_open(&d, s, r) || obj_is_deleting(d.obj))
         return RESULT_OK;
     if (!ec2_class_hash_text(s->p, r->arena, d.obj, &hash, &e)) /* `nodeclass` says what is wrong with it */
         return RESULT_OK;
-    if (!str_is(obj_annotation(d.obj, EC2_HASH_VERSION_ANNOTATION), EC2_HASH_VERSION) && !adopt_claims(s, r, hash))
+    if (!str_is(obj_annotation(d.obj, EC2_HASH_VERSION_ANNOTATION), EC2_HASH_VERSION) && !adopt_claims(s, r, &hash))
         return result_error();
-    obj_set_annotation(r->arena, d.obj, STR(EC2_HASH_ANNOTATION), hash);
+    obj_set_annotation(r->arena, d.obj, STR(EC2_HASH_ANNOTATION), hash.hash);
     obj_set_annotation(r->arena, d.obj, STR(EC2_HASH_VERSION_ANNOTATION), STR(EC2_HASH_VERSION));
     return draft_patch(&d, DRAFT_PLAIN, &e) ? RESULT_OK : write_failed(r, &e);
 }

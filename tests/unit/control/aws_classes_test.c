@@ -66,7 +66,8 @@ static const struct {
     const char *want; /* the hash */
 } adoptions[] = {
     {"hashed in the same way", "v6", false, false, "1"},
-    {"in another way", "v4", false, true, "2"},
+    {"by v1.14.1, and nothing has changed since", "v5", false, true, "2"},
+    {"in a way that nobody knows any more", "v4", false, true, "2"},
     {"never", NULL, false, true, "2"},
     {"what has drifted stays drifted", "v4", true, true, "1"},
 };
@@ -74,13 +75,29 @@ static const struct {
 static void claims_are_adopted(void **state UNUSED)
 {
     AUTO(arena) struct arena *a = arena_new(0);
+    const struct ec2_hash_text h = {.hash = STR("2"), .v5 = STR("1")};
 
     for (size_t i = 0; i < ARRAY_LEN(adoptions); i++) {
         struct tree *t = claim(a, adoptions[i].version, adoptions[i].drifted);
 
-        check_true(adoptions[i].name, ec2_hash_adopt(a, t, STR("2"), STR("v6")) == adoptions[i].changed);
+        check_true(adoptions[i].name, ec2_hash_adopt(a, t, &h) == adoptions[i].changed);
         check_str(adoptions[i].name, obj_annotation(t, EC2_HASH_ANNOTATION), adoptions[i].want);
         check_str(adoptions[i].name, obj_annotation(t, EC2_HASH_VERSION_ANNOTATION), "v6");
+    }
+}
+
+/* The class has changed since: the claim's own hash tells, or the class has a setting that v1.14.1 cannot have launched. */
+static void changes_are_not_adopted(void **state UNUSED)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+    const struct ec2_hash_text classes[] = {{.hash = STR("2"), .v5 = STR("3")}, {.hash = STR("2")}};
+
+    for (size_t i = 0; i < ARRAY_LEN(classes); i++) {
+        struct tree *t = claim(a, "v5", false);
+
+        check_true("changed", ec2_hash_adopt(a, t, &classes[i]));
+        check_str("hash", obj_annotation(t, EC2_HASH_ANNOTATION), "1");
+        check_str("version", obj_annotation(t, EC2_HASH_VERSION_ANNOTATION), "v6");
     }
 }
 
@@ -91,6 +108,7 @@ int main(void)
         cmocka_unit_test(which_class),
         cmocka_unit_test(when_again),
         cmocka_unit_test(claims_are_adopted),
+        cmocka_unit_test(changes_are_not_adopted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
