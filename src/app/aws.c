@@ -260,6 +260,7 @@ void *provider_aws_attach(struct control *c)
         .refresh_shifts = ec2_refresh_shifts,
         .zone_is_shifted = ec2_zone_is_shifted,
         .learn_memory = ec2_learn_memory,
+        .adopt_templates = ec2_adopt_templates,
     };
 
     store_subscribe(c->store, hear, x);

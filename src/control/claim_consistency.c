@@ -117,8 +117,9 @@ static struct result reconcile(struct reconcile *r)
     if (!c || !claim_meta(s, r->name) || c->provider_id.n == 0)
         return RESULT_OK;
     struct claim_note *n = claim_note(s, c->uid);
-    if (n->scanned_ms != INT64_MIN && now_ms - n->scanned_ms < SCAN_MS)
-        return result_after_ms(SCAN_MS - (now_ms - n->scanned_ms));
+    int64_t since_ms = sat_sub(now_ms, n->scanned_ms);
+    if (since_ms >= 0 && since_ms < SCAN_MS) /* below 0: the clock was set back */
+        return result_after_ms(SCAN_MS - since_ms);
     n->scanned_ms = now_ms; /* quirk: a look that finds no Node is spent (lifecycle 4.6) */
     return scan(s, r, c, n);
 }

@@ -26,7 +26,7 @@ static bool type_is_gone(struct claims *s, const struct nodeclaim *c, int64_t no
     struct claim_note *n = claim_note(s, c->uid);
 
     if (sat_sub(now_ms, c->created_ms) <= DRIFT_TYPE_AFTER_MS ||
-        (n->type_found_ms != INT64_MIN && now_ms - n->type_found_ms < TYPE_FOUND_MS))
+        (n->type_found_ms <= now_ms && sat_sub(now_ms, n->type_found_ms) < TYPE_FOUND_MS))
         return false;
     if (drift_by_type(s->c->syms, s->c->cloud->catalog(s->c->cloud->self), c))
         return true;

@@ -152,7 +152,6 @@ bool ec2_dry_run(struct ec2 *p, struct arena *a, const struct ec2_class *k, stru
 
 struct ec2_templates *ec2_templates_new(struct ec2 *p);
 void ec2_templates_free(struct ec2_templates *t);
-void ec2_templates_hydrate(struct ec2 *p); /* those of this cluster, found in EC2; for a new leader */
 /* The name of a template with this content; made in EC2 unless it is there. err.code and *f say why not. */
 bool ec2_template_ensure(struct ec2 *p, struct arena *a, const struct ec2_template_data *d, const struct ec2_tags *tags,
                          str class, str *ret_name, struct aws_answer *f, struct err *e);

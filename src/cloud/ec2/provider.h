@@ -74,6 +74,8 @@ bool ec2_refresh_version(struct ec2 *p, struct err *e);     /* every 5 min */
 bool ec2_refresh_parameters(struct ec2 *p, struct err *e);  /* SSM invalidation, every 30 min (aws 7.10) */
 bool ec2_refresh_shifts(struct ec2 *p, struct err *e);      /* zonal shift, every 30 s (aws 7.12) */
 bool ec2_zone_is_shifted(const struct ec2 *p, str zone_id); /* as of the last refresh */
+/* Once, by a new leader: launch templates that another process made, and that would otherwise never end. */
+bool ec2_adopt_templates(struct ec2 *p, struct err *e);
 void ec2_learn_memory(struct ec2 *p, str type, str class, str image, int64_t bytes); /* aws 5.10 */
 
 /* ---- what interruption and other controllers tell and ask ---- */

@@ -230,21 +230,18 @@ void ec2_template_forget(struct ec2 *p, str name)
 
 /* ---- all of them ---- */
 
-void ec2_templates_hydrate(struct ec2 *p)
+bool ec2_adopt_templates(struct ec2 *p, struct err *e)
 {
     AUTO(arena) struct arena *a = arena_new(0);
     struct ec2_filter filter = ec2_filter_tag(a, STR("eks:eks-cluster-name"), p->cluster.name);
     struct ec2_template *v;
-    struct err e;
     uint32_t n;
 
-    if (!ec2_describe_templates(p->aws, a, &filter, 1, &v, &n, &e)) {
-        if (p->host.say)
-            p->host.say(p->host.ctx, /* error= */ true, "failed to hydrate the launch template cache", &e);
-        return;
-    }
+    if (!ec2_describe_templates(p->aws, a, &filter, 1, &v, &n, e))
+        return err_wrap(e, "looking for launch templates");
     for (uint32_t i = 0; i < n; i++)
         keep(p->templates, &v[i]);
+    return true;
 }
 
 bool ec2_templates_delete(struct ec2 *p, struct arena *a, str class, struct err *e)

@@ -26,6 +26,7 @@ struct aws_provider { /* functions of cloud/ec2/provider.h by their names */
     bool (*refresh_shifts)(struct ec2 *p, struct err *e);
     bool (*zone_is_shifted)(const struct ec2 *p, str zone_id);
     void (*learn_memory)(struct ec2 *p, str type, str class, str image, int64_t bytes);
+    bool (*adopt_templates)(struct ec2 *p, struct err *e);
 };
 
 struct aws_machines_options {

@@ -1,7 +1,7 @@
 /* actions - what can be asked of the account: one table.
  *
- * EC2's buckets are as its guide on request throttling documents them: describe calls 100 tokens and 20 a second (50 and 10 when they neither filter nor page),
- * calls that change something 50 and 5, with exceptions; each action has its own.
+ * Each action of EC2 has buckets of its own, as its guide on request throttling describes them: describe calls 100 tokens and 20 a second (50 and 10 when they neither
+ * filter nor page). Those of calls that change something are of the right order, and not looked up one by one.
  */
 #include "sim/aws/call.h"
 

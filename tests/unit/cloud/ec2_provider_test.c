@@ -28,7 +28,7 @@ struct lab {
     int step; /* what work() does */
 };
 
-enum { START, LAUNCH, GET, LIST, DRIFT, DESTROY };
+enum { START, LAUNCH, GET, LIST, DRIFT, DESTROY, ADOPT };
 
 static struct tree *class_object(void *ctx, struct arena *a, str name)
 {
@@ -72,6 +72,8 @@ static void work(void *arg)
         x->ok = x->cloud->list(self, a, &x->all, &x->e);
     } else if (x->step == DRIFT) {
         x->ok = x->cloud->drifted(self, a, &x->claim, &x->drift, &x->e);
+    } else if (x->step == ADOPT) {
+        x->ok = ec2_adopt_templates(x->p, &x->e);
     } else {
         x->ok = x->cloud->destroy(self, a, &x->claim, &x->e);
     }
@@ -209,6 +211,23 @@ static void templates_end_when_nobody_uses_them(void **state)
     check_u64("made again", class_lab_calls(x->l, "CreateLaunchTemplate"), 2);
 }
 
+/* Made by a process that is no more: here it has forgotten its own. */
+static void templates_of_others_end_too(void **state)
+{
+    struct lab *x = *state;
+
+    add_class(x, "default", SPEC("al2023@latest"), "pool");
+    check_ok("start", go(x, START), &x->e);
+    launch(x);
+    ec2_templates_free(x->p->templates);
+    x->p->templates = ec2_templates_new(x->p);
+    class_lab_run(x->l, 600000);
+    check_u64("nobody knows of it", class_lab_calls(x->l, "DeleteLaunchTemplate"), 0);
+    check_ok("adopt", go(x, ADOPT), &x->e);
+    class_lab_run(x->l, 180000);
+    check_u64("ended", class_lab_calls(x->l, "DeleteLaunchTemplate"), 1);
+}
+
 static str drift(struct lab *x)
 {
     check_ok("drift", go(x, DRIFT), &x->e);
@@ -316,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_machine_from_birth_to_end, setup, teardown),
         cmocka_unit_test_setup_teardown(templates_end_when_nobody_uses_them, setup, teardown),
+        cmocka_unit_test_setup_teardown(templates_of_others_end_too, setup, teardown),
         cmocka_unit_test_setup_teardown(drift_of_every_kind, setup, teardown),
         cmocka_unit_test_setup_teardown(a_catalogue_for_pools, setup, teardown),
         cmocka_unit_test_setup_teardown(no_class_no_machine, setup, teardown),

@@ -168,13 +168,13 @@ static void begin(struct lab *l, const char *queue)
         &(struct feed_options){.store = l->c.store, .classes = classes, .n_classes = 1, .ctx = l, .on_error = ignore});
     l->c.manager = manager_new(l->far->world, l->c.log, l->registry);
     l->c.recorder = recorder_new(l->c.api, STR("karpenter"), l->c.log);
-    l->s = aws_machines_new(
-        &l->c, &(struct aws_machines_options){.aws = l->aws,
-                                              .provider = {&l->p, instance_id, mark_unavailable, mark_reservation,
-                                                           instance_get, instance_list, instance_tag, refresh, refresh,
-                                                           refresh, refresh, refresh, zone_is_shifted, learn_memory},
-                                              .cluster_name = STR("c1"),
-                                              .interruption_queue = str_c(queue)});
+    l->s = aws_machines_new(&l->c, &(struct aws_machines_options){
+                                       .aws = l->aws,
+                                       .provider = {&l->p, instance_id, mark_unavailable, mark_reservation,
+                                                    instance_get, instance_list, instance_tag, refresh, refresh,
+                                                    refresh, refresh, refresh, zone_is_shifted, learn_memory, refresh},
+                                       .cluster_name = STR("c1"),
+                                       .interruption_queue = str_c(queue)});
     feed_watch(l->c.feed, l->c.api);
     for (int i = 0; i < 100 && !feed_listed(l->c.feed); i++)
         far_run(l->far, 0.01);
