@@ -13,7 +13,7 @@ import time
 import client
 import servers
 
-RBAC = os.path.join(servers.ROOT, "deploy/rbac.yaml")
+CHART = os.path.join(servers.ROOT, "deploy/charts/karpenter")
 NAMESPACE = ACCOUNT = "karpenter"
 LEASE = "karpenter-leader-election"
 PATHS = {  # by kind
@@ -188,11 +188,15 @@ class Cluster:
 
     # ---- the controller ----
 
-    def grant(self):
-        """The controller's rights (deploy/rbac.yaml), and a kubeconfig with a token of its service account and nothing else."""
+    def grant(self, provider="kwok"):
+        """The controller's rights (those that the chart gives it), and a kubeconfig with a token of its service account and nothing else."""
         kubectl = [os.path.join(servers.BIN, "kubectl"), "--kubeconfig", self.real.kubeconfig]
-        run = lambda *args: subprocess.run([*kubectl, *args], check=True, stdout=subprocess.PIPE, text=True).stdout
-        run("apply", "-f", RBAC)
+        run = lambda *args, **more: subprocess.run([*kubectl, *args], check=True, stdout=subprocess.PIPE, text=True, **more).stdout
+        rights = subprocess.run([os.path.join(servers.BIN, "helm"), "template", "karpenter", CHART, "-n", NAMESPACE, "--set", f"settings.provider={provider},settings.clusterName=e2e",
+                                 "-s", "templates/serviceaccount.yaml", "-s", "templates/clusterrole.yaml", "-s", "templates/role.yaml"],
+                                check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        run("create", "namespace", NAMESPACE)
+        run("apply", "-f", "-", input=rights)
         token = run("-n", NAMESPACE, "create", "token", ACCOUNT, "--duration", "2h").strip()
         config = json.loads(run("config", "view", "--raw", "--minify", "-o", "json"))
         config["users"] = [{"name": ACCOUNT, "user": {"token": token}}]
