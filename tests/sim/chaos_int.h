@@ -45,6 +45,7 @@ struct chaos {
     struct chaos_pool pools[CHAOS_POOLS];
     VEC(struct chaos_hold) holds;
     double no_join_until_s, no_start_until_s, jumped_s;
+    int64_t latest_ms;          /* that the clock has shown before it jumped */
     bool calm;                  /* nobody does anything any more */
     char holder[64];            /* of the lease */
     char led[RIG_REPLICAS][32]; /* who of those that had this place held it last */
