@@ -105,6 +105,7 @@ void sim_aws_drain_pool(struct sim_aws *s, str type, str zone, str capacity_type
 void sim_aws_set_spot_price(struct sim_aws *s, str type, str zone, double usd_per_h);
 /* An image as DescribeImages answers it; parameter (may be empty) points to it from now on. */
 bool sim_aws_publish_image(struct sim_aws *s, const struct tree *image, str parameter, struct err *e);
+void sim_aws_set_parameter(struct sim_aws *s, str name, str value); /* of SSM */
 /* Zonal shift: traffic is moved away from a zone, for so long. 0 ms: it ends now. */
 void sim_aws_shift_zone(struct sim_aws *s, str zone_id, int64_t for_ms);
 
