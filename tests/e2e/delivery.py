@@ -11,7 +11,7 @@ import subprocess
 import yaml
 
 import servers
-from cluster import NAMESPACE, Cluster, Controller, free_ports, until, want
+from cluster import NAMESPACE, Controller, free_ports, until, want
 
 CHARTS = os.path.join(servers.ROOT, "deploy/charts")
 CHART = os.path.join(CHARTS, "karpenter")
@@ -242,7 +242,7 @@ def rights_are_needed(stage):
             rules(kind, name, role["rules"][:i] + role["rules"][i + 1:])
             c.delete("Lease", "karpenter-leader-election")
             busy(f"rule-{n}")
-            replica = Controller(c, stage.program, f"rule-{n}", *GATES)
+            replica = Controller(c, stage.program, f"rule-{n}", *stage.place.args, *GATES)
             try:
                 until(45, f"{kind} {name} without {json.dumps(rule)}: something is refused", lambda r=replica: refused(r) or r.process.poll() is not None)
             finally:
@@ -250,7 +250,7 @@ def rights_are_needed(stage):
                 idle(f"rule-{n}")
                 replica.kill()
     c.delete("Lease", "karpenter-leader-election")
-    replica = Controller(c, stage.program, "all-rules", *GATES)
+    replica = Controller(c, stage.program, "all-rules", *stage.place.args, *GATES)
     busy("all-rules")
     try:
         c.ready_claims("all-rules")
