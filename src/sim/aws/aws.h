@@ -18,6 +18,7 @@ struct sim_machine {
     str user_data;           /* decoded; all that the machine knows of its cluster */
     str arch;                /* of its image: "x86_64", "arm64" */
     const struct tree *info; /* its type, as DescribeInstanceTypes answers it; NULL: nobody knows */
+    const struct tree *disks; /* BlockDeviceMappings of its launch, with sizes; NULL: its image's */
     int64_t launched_ms;
 };
 
