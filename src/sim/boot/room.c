@@ -206,7 +206,7 @@ static void put_amount(struct arena *a, struct tree *t, enum amount i, int64_t v
     sb_fini(&b);
 }
 
-struct room room_of(struct arena *a, const struct sim_machine *m, const struct told *t)
+struct room boot_room(struct arena *a, const struct sim_machine *m, const struct told *t)
 {
     int64_t have[N_AMOUNTS], by_interfaces = interface_pods(m->info), pods;
     struct room r = {0};

@@ -9,4 +9,4 @@ struct room {
     struct tree *capacity, *allocatable;
 };
 
-struct room room_of(struct arena *a, const struct sim_machine *m, const struct told *t);
+struct room boot_room(struct arena *a, const struct sim_machine *m, const struct told *t);
