@@ -35,8 +35,11 @@ struct repair_policy {
     int64_t toleration_ms;
 };
 
+struct cond_set; /* k8s/conditions.h */
+
 struct cloud_class { /* a kind of node class */
     const char *group, *version, *kind, *plural;
+    const struct cond_set *conditions; /* that the provider's controllers keep; NULL: there are none */
 };
 
 /* What a provider says when a machine has joined: whether it counts already, and a label that it has found out by now. */
