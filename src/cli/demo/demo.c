@@ -15,6 +15,7 @@
 #include "cli/demo/ask.h"
 #include "cli/demo/aws.h"
 #include "cli/demo/files.h"
+#include "cli/demo/kept.h"
 #include "cli/demo/pods.h"
 #include "cli/demo/tour.h"
 #include "data/edit.h"
@@ -242,15 +243,10 @@ static void boot_nodes(struct demo *d)
 static bool fill(struct demo *d, struct err *e)
 {
     const char *from = d->args.data && access(d->args.data, F_OK) == 0 ? d->args.data : d->args.from;
-    struct sb b = {0};
-    bool ok;
 
-    if (from) {
-        ok = demo_read_file(from, &b, e) && kube_restore(d->kube, from, sb_view(&b), e);
-        sb_fini(&b);
-        d->saved_rv = kube_rv(d->kube);
-        return ok && kube_load_crds(d->kube, e) && (d->args.bare || put_settings(d, e));
-    }
+    if (from)
+        return kept_restore(d->kube, d->cluster, from, e) && kube_load_crds(d->kube, e) &&
+               (d->args.bare || put_settings(d, e));
     if (!kube_load_crds(d->kube, e))
         return false;
     boot_nodes(d);

@@ -130,7 +130,7 @@ static bool one_small_stays(const struct tour *t, const struct sight *s)
 
         small += !was_there(t, claim_name(c)) && claim_cpus(c) < t->large_cpus;
     }
-    return small == 1 && s->n_ready == s->n_claims && s->n_nodes == s->n_claims && s->n_going == s->n_claims - 1 &&
+    return small == 1 && s->n_ready == s->n_claims && s->n_nodes == s->n_claims && s->n_leaving == s->n_claims - 1 &&
            s->n_pods == t->want_pods && s->n_running == t->want_pods;
 }
 

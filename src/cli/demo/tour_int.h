@@ -31,6 +31,7 @@ struct tour {
 struct sight { /* what there is at the moment */
     struct tree *claims;
     uint32_t n_claims, n_ready; /* NodeClaims, and those that are Ready */
+    uint32_t n_leaving;         /* NodeClaims that are being deleted */
     uint32_t n_pods, n_running;
     uint32_t n_nodes;    /* that belong to a NodePool */
     uint32_t n_going;    /* of these: tainted or being deleted */

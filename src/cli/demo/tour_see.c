@@ -108,11 +108,12 @@ static void see_claims(const struct tour *t, struct sight *s)
     s->n_claims = s->claims->n;
     for (uint32_t i = 0; i < s->n_claims; i++) {
         const struct tree *c = &s->claims->items[i];
+        bool leaves = tree_at(c, "metadata", "deletionTimestamp", NULL) != NULL;
 
         s->n_ready += is_ready(c);
+        s->n_leaving += leaves;
         s->n_machines += has_machine(t, c);
-        if (!tree_at(c, "metadata", "deletionTimestamp", NULL) &&
-            str_to_double(claim_label(c, "eks-node-viewer/instance-price"), &usd))
+        if (!leaves && str_to_double(claim_label(c, "eks-node-viewer/instance-price"), &usd))
             s->price += usd;
     }
 }
