@@ -1,13 +1,14 @@
 # fish completion for karpenter
-set -l commands plan simulate controller demo version help
+set -l commands plan simulate controller demo convert version help
 complete -c karpenter -f
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a plan -d 'where pending pods would go'
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a simulate -d 'days of a cluster in seconds'
+complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a convert -d 'older manifests and node groups into NodePools'
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a controller -d 'the autoscaler'
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a demo -d 'a Kubernetes cluster with Karpenter and an AWS account on this machine'
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a version -d 'print the version'
 complete -c karpenter -n "not __fish_seen_subcommand_from $commands" -a help -d 'help, or the help of a command'
-complete -c karpenter -n '__fish_seen_subcommand_from help' -a 'plan simulate controller demo version'
+complete -c karpenter -n '__fish_seen_subcommand_from help' -a 'plan simulate controller demo convert version'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -s f -l filename -r -F -d 'objects as YAML or JSON'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l catalog -x -a 'aws kwok fake:' -d 'built-in instance types'
 complete -c karpenter -n '__fish_seen_subcommand_from plan' -l instance-types -r -F -d 'instance types from a JSON file'
@@ -101,3 +102,10 @@ complete -c karpenter -n '__fish_seen_subcommand_from controller' -l consolidati
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l consolidation-min-savings -x -d 'what replacing nodes must save: USD an hour, or a share (5%)'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -l consolidation-max-replacements -x -d 'how many new nodes may take the place of those that go'
 complete -c karpenter -n '__fish_seen_subcommand_from controller' -s h -l help -d 'summary'
+complete -c karpenter -n '__fish_seen_subcommand_from convert' -s f -l filename -r -F -d 'objects as YAML or JSON'
+complete -c karpenter -n '__fish_seen_subcommand_from convert' -l role -x -d 'role of nodes'
+complete -c karpenter -n '__fish_seen_subcommand_from convert' -l instance-profile -x -d 'instance profile of nodes'
+complete -c karpenter -n '__fish_seen_subcommand_from convert' -l cluster -x -d 'name of the cluster'
+complete -c karpenter -n '__fish_seen_subcommand_from convert' -l check -d 'only what would become of them'
+complete -c karpenter -n '__fish_seen_subcommand_from convert' -s o -l output -x -a 'yaml json' -d 'format'
+complete -c karpenter -n '__fish_seen_subcommand_from convert' -s h -l help -d 'summary'

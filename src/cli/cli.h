@@ -30,6 +30,7 @@ const struct subcommand *cli_commands(uint32_t *ret_n);
 int cli_main(const struct cli_env *env, int argc, char **argv);
 
 int cli_controller(const struct cli_env *env, int argc, char **argv);
+int cli_convert(const struct cli_env *env, int argc, char **argv);
 int cli_demo(const struct cli_env *env, int argc, char **argv);
 int cli_plan(const struct cli_env *env, int argc, char **argv);
 int cli_simulate(const struct cli_env *env, int argc, char **argv);
