@@ -277,11 +277,21 @@ struct cloud *provider_aws_in(struct control *c, const struct aws_environment *e
     return ec2_cloud(x->ec2);
 }
 
+/* A controller that was given settings has them in the place of the process' environment: what AWS programs look at as well. */
 struct cloud *provider_aws(struct control *c, struct err *e)
 {
-    const struct aws_environment env = {.vars = (const char *const *)environ};
+    const char *const *pairs = c->options->environment;
+    AUTO(arena) struct arena *a = arena_new(0);
+    uint32_t n = 0;
 
-    return provider_aws_in(c, &env, e);
+    if (!pairs)
+        return provider_aws_in(c, &(struct aws_environment){.vars = (const char *const *)environ}, e);
+    while (pairs[n])
+        n += 2;
+    const char **vars = arena_new_array(a, const char *, n / 2 + 1);
+    for (uint32_t i = 0; i < n; i += 2)
+        vars[i / 2] = arena_printf(a, "%s=%s%c", pairs[i], pairs[i + 1], 0).p;
+    return provider_aws_in(c, &(struct aws_environment){.vars = vars}, e);
 }
 
 /* ---- its controllers ---- */

@@ -197,6 +197,13 @@ static bool destroy(void *self, struct arena *a, const struct nodeclaim *c, stru
     return in->destroy(in->self, a, c, e);
 }
 
+static bool abandon(void *self, struct arena *a, const struct nodeclaim *c, struct err *e)
+{
+    struct cloud *in = ((struct overlays *)self)->inner;
+
+    return in->abandon(in->self, a, c, e);
+}
+
 static bool get(void *self, struct arena *a, str provider_id, struct machine *ret, struct err *e)
 {
     struct cloud *in = ((struct overlays *)self)->inner;
@@ -254,6 +261,7 @@ struct overlays *overlays_new(struct control *c)
     s->outer.create = create;
     s->outer.resume = c->cloud->resume ? resume : NULL;
     s->outer.destroy = destroy;
+    s->outer.abandon = c->cloud->abandon ? abandon : NULL;
     s->outer.get = get;
     s->outer.list = list;
     s->outer.catalog = catalog;

@@ -1,9 +1,10 @@
 /* soak - random clusters (chaos.h) on all cores, for hours; stops at the first that goes wrong, makes it smaller and says how to see it again.
  *
- *     soak [--for HOURS] [--seeds FIRST-LAST] [--jobs N] [--json FILE] [--time-limit SECONDS]
- *     soak --seed N [--without PART,…] [--hours H] [--apps N] [--skip RANGE,…] [--verbose]    one case, as it was printed
+ *     soak [--for HOURS] [--seeds FIRST-LAST] [--jobs N] [--json FILE] [--time-limit SECONDS] [--aws]
+ *     soak --seed N [--aws] [--without PART,…] [--hours H] [--apps N] [--skip RANGE,…] [--verbose]    one case, as it was printed
  *     soak --shrink --seed N …                                                                 makes a case smaller
  *
+ * Every fourth seed is played on AWS as well, and with --aws only there.
  * Every case is a process of its own: whatever becomes of it, an assertion or a loop without end, is a result.
  */
 #include <errno.h>
@@ -23,6 +24,7 @@
 #define SHRINK_TRIES 400
 #define PROGRESS_S 60
 #define MAX_JOBS 256
+#define AWS_ONE_IN 4
 
 struct job {
     pid_t pid; /* 0: none */
@@ -32,7 +34,9 @@ struct job {
 
 struct soak {
     uint64_t next, last; /* seeds */
-    double hours;        /* of wall time; 0: until the last seed */
+    bool aws;            /* the next is a case on AWS */
+    bool only_aws;
+    double hours; /* of wall time; 0: until the last seed */
     uint32_t n_jobs, limit_s;
     const char *json;
     double began_s, told_s;
@@ -127,6 +131,11 @@ static void print_tally(FILE *f, const struct soak *s)
         (unsigned long long)t->n_nodes, (unsigned long long)t->n_nodes_gone, (unsigned long long)t->n_disrupted,
         (unsigned long long)t->n_evicted, (unsigned long long)t->n_hung, wall_s() - s->began_s,
         t->hours / (wall_s() - s->began_s), t->hours / MAX(t->cpu_s, 1e-9), (unsigned long long)t->trace);
+    if (t->n_machines)
+        (void)fprintf(f,
+                      "on AWS: %llu machines, %llu taken back, %llu without an owner for %.0f s in all, %llu calls\n",
+                      (unsigned long long)t->n_machines, (unsigned long long)t->n_warned,
+                      (unsigned long long)t->n_orphans, t->orphan_s, (unsigned long long)t->n_aws_calls);
 }
 
 static void write_json(const struct soak *s, const struct chaos_case *failed)
@@ -142,12 +151,14 @@ static void write_json(const struct soak *s, const struct chaos_case *failed)
     (void)fprintf(f,
                   "{\"clusters\": %llu, \"hours\": %.1f, \"deeds\": %llu, \"faults\": %llu, \"requests\": %llu, "
                   "\"podsPlaced\": %llu, \"nodeClaims\": %llu, \"nodesMade\": %llu, \"nodesRemoved\": %llu, "
-                  "\"nodesGivenUp\": %llu, \"evictions\": %llu, \"hungBehindBudgets\": %llu, \"jobs\": %u, "
+                  "\"nodesGivenUp\": %llu, \"evictions\": %llu, \"hungBehindBudgets\": %llu, \"machines\": %llu, "
+                  "\"machinesTakenBack\": %llu, \"machinesWithoutOwner\": %llu, \"jobs\": %u, "
                   "\"wallSeconds\": %.1f, \"cpuSeconds\": %.1f, \"nextSeed\": %llu, \"failed\": %s%s%s}\n",
                   (unsigned long long)s->n_cases, t->hours, (unsigned long long)t->n_deeds,
                   (unsigned long long)t->n_faults, (unsigned long long)t->n_requests, (unsigned long long)t->n_placed,
                   (unsigned long long)t->n_claims, (unsigned long long)t->n_nodes, (unsigned long long)t->n_nodes_gone,
                   (unsigned long long)t->n_disrupted, (unsigned long long)t->n_evicted, (unsigned long long)t->n_hung,
+                  (unsigned long long)t->n_machines, (unsigned long long)t->n_warned, (unsigned long long)t->n_orphans,
                   s->n_jobs, wall_s() - s->began_s, t->cpu_s, (unsigned long long)s->next, failed ? "\"soak" : "null",
                   failed ? sb_cstr(&b) : "", failed ? "\"" : "");
     (void)fclose(f);
@@ -189,6 +200,15 @@ static int make_smaller(struct soak *s, struct chaos_case *c)
 
 /* ---- many ---- */
 
+static struct chaos_case next_case(struct soak *s)
+{
+    struct chaos_case c = {.seed = s->next, .aws = s->aws || s->only_aws};
+
+    s->aws = !c.aws && c.seed % AWS_ONE_IN == 0;
+    s->next += !s->aws;
+    return c;
+}
+
 static bool goes_on(const struct soak *s)
 {
     return s->next <= s->last && (s->hours <= 0 || wall_s() < s->began_s + s->hours * 3600);
@@ -222,7 +242,9 @@ static int run_many(struct soak *s)
     for (;;) {
         for (uint32_t i = 0; i < s->n_jobs && goes_on(s) && !any_failed; i++)
             if (!s->jobs[i].pid) {
-                start(&s->jobs[i], &(struct chaos_case){.seed = s->next++}, s->limit_s, /* quiet= */ false);
+                struct chaos_case c = next_case(s);
+
+                start(&s->jobs[i], &c, s->limit_s, /* quiet= */ false);
                 n_running++;
             }
         if (n_running == 0)
@@ -238,7 +260,7 @@ static int run_many(struct soak *s)
         if (!r.ok && !any_failed) {
             any_failed = true;
             failed = j->what;
-            (void)printf("seed %llu: %s\n", (unsigned long long)j->what.seed, r.what);
+            (void)printf("seed %llu%s: %s\n", (unsigned long long)j->what.seed, j->what.aws ? " --aws" : "", r.what);
         }
         if (wall_s() > s->told_s + PROGRESS_S) {
             s->told_s = wall_s();
@@ -318,6 +340,7 @@ int main(int argc, char **argv)
     }
     if (!read_options(&s, argc, argv, &smaller))
         return 2;
+    s.only_aws = one.aws;
     if (!one.seed)
         return run_many(&s);
     if (smaller)

@@ -21,7 +21,7 @@ struct machine *machine_find(const struct sim_aws *s, str id)
 {
     struct machine *m = HTAB_THING(htab_get(&s->machines, id), struct machine, by_id);
 
-    return m && m->visible_ms <= account_now_ms(s) ? m : NULL;
+    return m && m->visible_ms <= account_mono_ms(s) ? m : NULL;
 }
 
 double machine_price(const struct machine *m)
