@@ -138,7 +138,7 @@ struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable)
     uint64_t *waits = xcalloc(BITS_WORDS(s->n_pods) + 1, sizeof(*waits));
     uint32_t *node_of = xmalloc((s->n_pods + 1) * sizeof(*node_of)), n = s->n_pending;
 
-    w->arena = arena_new(1u << 20);
+    w->arena = arena_new(0);
     w->answer = arena_new(0);
     uint32_t *pods = arena_new_array(w->arena, uint32_t, s->n_pods);
     for (uint32_t i = 0; i < s->n_pending; i++) {
