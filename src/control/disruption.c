@@ -204,10 +204,12 @@ static struct result start_failed(struct reconcile *r, const struct err *e)
 static struct result start_all(struct disruptor *d, struct reconcile *r, const struct snapshot *s, const struct pass *p)
 {
     struct starts x = {.d = d, .r = r};
+    uint64_t number = store_plan_number(d->c->store);
 
     for (uint32_t i = 0; i < p->n_commands; i++) {
         struct removal *one = removal_of(d->c, s, &p->commands[i]);
 
+        removal_planned(one, number);
         if (reserve(d, one))
             vec_push(&x.v, one);
         else
@@ -284,6 +286,7 @@ static enum recheck look_again(struct disruptor *d, struct removal *x, uint32_t 
         n_types[i] = x->replacements[i].n_types;
     }
     enum recheck ret = disrupt_recheck(a, s, &o, &c, ret_failed);
+    removal_planned(x, store_plan_number(d->c->store));
     if (ret == RECHECK_GOOD && c.n_nodes < x->n_leavers) {
         uint32_t *keep = arena_new_array(a, uint32_t, c.n_nodes), n = 0;
 
@@ -435,6 +438,8 @@ static struct result run(struct reconcile *r)
     budgets_report(r, s);
     if (!marks_clean_up(d, r->arena, s, &e))
         return start_failed(r, &e);
+    if (!store_synced(d->c->store)) /* claims were made meanwhile */
+        return result_after_ms(d->waiting.n ? UNSYNCED_WAITING_MS : UNSYNCED_MS);
     if (d->waiting.n) {
         int64_t left_ms = d->due_ms - world_now_ms(d->c->world);
 

@@ -94,6 +94,8 @@ struct disruptor {
 
 struct removal *removal_of(struct control *c, const struct snapshot *s, const struct disrupt_command *d);
 void removal_free(struct removal *r);
+/* Its replacements are of the plan of this number (store_plan_number()). */
+void removal_planned(struct removal *r, uint64_t number);
 /* Only those of the leavers stay that are named, in order: indexes into r->leavers. */
 void removal_keep(struct removal *r, const uint32_t *v, uint32_t n);
 

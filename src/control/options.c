@@ -472,7 +472,7 @@ bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc,
 {
     struct ctx c = {o, a, t};
 
-    *o = (struct options){0};
+    *o = (struct options){.environment = env};
     settings_defaults(&o->settings);
     for (size_t i = 0; i < ARRAY_LEN(table); i++) {
         const struct option *x = &table[i];

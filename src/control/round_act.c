@@ -4,6 +4,7 @@
 #include "control/round.h"
 
 #define FAILED_SCHEDULING_MS (5 * 60 * 1000)
+#define LOST_US 1000000 /* after which a watch has told of a claim whose answer was lost */
 
 /* ---- said ---- */
 
@@ -69,15 +70,56 @@ static bool within_limits(struct control *c, str pool, struct err *e)
     return ok;
 }
 
+/* What is left by limits was planned with; nobody may have taken of it since. */
+static bool is_up_to_date(struct control *c, const struct round_claim *x, struct err *e)
+{
+    const struct nodepool *np = store_pool(c->store, x->pool);
+
+    if (!np->has_limits || store_may_make(c->store, x->pool, x->plan, world_mono_us(c->world)))
+        return true;
+    return err_set(e, ERR_CONFLICT, "nodepool \"" STR_FMT "\" has limits, and others make nodeclaims of it",
+                   STR_ARG(x->pool));
+}
+
+/* Whether a call that failed may have done what was asked all the same. */
+static bool may_be_done(const struct err *e)
+{
+    switch (e->kind) {
+    case ERR_TIMEOUT:
+    case ERR_IO:
+        return true;
+    case ERR_NONE:
+    case ERR_INVALID:
+    case ERR_NOT_FOUND:
+    case ERR_CONFLICT:
+    case ERR_GONE:
+    case ERR_THROTTLED:
+    case ERR_CAPACITY:
+    case ERR_DENIED:
+        break;
+    }
+    return false;
+}
+
+static bool create(struct control *c, struct arena *a, const struct round_claim *x, struct tree **ret, struct err *e)
+{
+    assert(x->plan);
+    store_make_begin(c->store, x->pool, x->plan);
+    bool ok = api_create(c->api, a, &api_nodeclaims, STR(""), x->body, ret, e);
+    if (ok)
+        feed_answer(c->feed, OBJ_NODECLAIM, *ret);
+    store_make_end(c->store, x->pool, !ok && may_be_done(e) ? world_mono_us(c->world) + LOST_US : INT64_MIN);
+    return ok;
+}
+
 bool round_create(struct control *c, struct arena *a, struct log *l, const struct round_claim *x, const char *reason,
                   str *ret_name, struct err *e)
 {
     struct tree *made;
 
-    if (!within_limits(c, x->pool, e) || !api_create(c->api, a, &api_nodeclaims, STR(""), x->body, &made, e))
+    if (!within_limits(c, x->pool, e) || !is_up_to_date(c, x, e) || !create(c, a, x, &made, e))
         return false;
     *ret_name = tree_str(tree_at(made, "metadata", "name", NULL));
-    feed_answer(c->feed, OBJ_NODECLAIM, made);
     metric_inc(c->metrics->nodeclaims_created_total, 1,
                METRIC_VALS(str_c(reason), x->pool, x->min_values_relaxed ? STR("true") : STR("false")));
     log_info(l, "created nodeclaim", LOG_OBJ("NodeClaim", STR(""), *ret_name), LOG_JSON("requests", x->requests),

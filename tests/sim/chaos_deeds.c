@@ -253,6 +253,7 @@ static void jump(struct chaos *c)
     (void)snprintf(text, sizeof(text), "%lld ms", (long long)ms);
     deed(c, "the clock jumps", text);
     c->jumped_s = rig_now(c->r);
+    c->latest_ms = MAX(c->latest_ms, world_now_ms(c->r->l->s->world));
     sim_jump(c->r->l->s->sim, ms);
 }
 

@@ -45,6 +45,7 @@ struct chaos {
     struct chaos_pool pools[CHAOS_POOLS];
     VEC(struct chaos_hold) holds;
     double no_join_until_s, no_start_until_s, jumped_s;
+    int64_t latest_ms;          /* that the clock has shown before it jumped */
     bool misbehaves;            /* calls go wrong */
     double disturbed_s;         /* until then something was broken: a process, the server, the clock */
     struct chaos_aws *aws;      /* NULL: machines come from kwok */

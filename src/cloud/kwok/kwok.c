@@ -39,7 +39,7 @@ struct kwok {
     bool freed; /* only births are left */
 };
 
-static const struct cloud_class classes[] = {{"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses"}};
+static const struct cloud_class classes[] = {{"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses", NULL}};
 static const char *const node_labels[] = {"karpenter.kwok.sh/instance-cpu", "karpenter.kwok.sh/instance-family",
                                           "karpenter.kwok.sh/instance-memory", "karpenter.kwok.sh/instance-size", NULL};
 static const struct repair_policy repairs[] = {{"Ready", "False", 10 * 60 * 1000},
@@ -237,6 +237,18 @@ static bool kwok_destroy(void *self, struct arena *a, const struct nodeclaim *c,
     return err_set(e, ERR_NOT_FOUND, "instance already terminated");
 }
 
+/* The Node's name is known all the same. It has been listed, because whoever made it is gone; so nothing is asked of the server when it is not there. */
+static bool kwok_abandon(void *self, struct arena *a, const struct nodeclaim *c, struct err *e)
+{
+    struct kwok *k = self;
+    str name = kwok_node_name(a, c);
+    bool begun = birth_find(k, name) || k->o.nodes.get(k->o.nodes.ctx, a, name);
+
+    if (begun && !drop_unregistered(k, a, c, name, e))
+        return err_wrap(e, "deleting node");
+    return true;
+}
+
 static bool kwok_get(void *self, struct arena *a, str provider_id, struct machine *ret, struct err *e)
 {
     struct kwok *k = self;
@@ -309,6 +321,7 @@ struct cloud *kwok_new(const struct kwok_options *o, struct err *e)
         .create = kwok_create,
         .resume = kwok_resume,
         .destroy = kwok_destroy,
+        .abandon = kwok_abandon,
         .get = kwok_get,
         .list = kwok_list,
         .catalog = kwok_catalog,

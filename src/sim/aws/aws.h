@@ -96,6 +96,8 @@ bool sim_aws_crash(struct sim_aws *s, str instance);     /* AWS terminates it wi
 enum sim_aws_check { SIM_AWS_CHECK_INSTANCE, SIM_AWS_CHECK_SYSTEM, SIM_AWS_CHECK_EBS };
 /* A status check fails from now on, or is well again. */
 bool sim_aws_impair(struct sim_aws *s, str instance, enum sim_aws_check c, bool impaired);
+/* Its reservation was cancelled: it goes on as an ordinary machine. */
+bool sim_aws_unreserve(struct sim_aws *s, str instance);
 
 /* How many more machines a pool gives; -1: no end of them. capacity_type: "spot", "on-demand". Empty type or zone: all of them. */
 void sim_aws_set_pool(struct sim_aws *s, str type, str zone, str capacity_type, int64_t more);
@@ -105,6 +107,7 @@ void sim_aws_set_spot_price(struct sim_aws *s, str type, str zone, double usd_pe
 void sim_aws_end_keys(struct sim_aws *s);
 /* An image as DescribeImages answers it; parameter (may be empty) points to it from now on. */
 bool sim_aws_publish_image(struct sim_aws *s, const struct tree *image, str parameter, struct err *e);
+void sim_aws_set_parameter(struct sim_aws *s, str name, str value); /* of SSM */
 /* Zonal shift: traffic is moved away from a zone, for so long. 0 ms: it ends now. */
 void sim_aws_shift_zone(struct sim_aws *s, str zone_id, int64_t for_ms);
 

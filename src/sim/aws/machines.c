@@ -259,6 +259,17 @@ bool sim_aws_impair(struct sim_aws *s, str instance, enum sim_aws_check c, bool 
     return m != NULL;
 }
 
+bool sim_aws_unreserve(struct sim_aws *s, str instance)
+{
+    struct machine *m = machine_there(s, instance);
+
+    if (m) {
+        (void)tree_drop(m->doc, STR("CapacityReservationId"));
+        m->reservation = NULL;
+    }
+    return m != NULL;
+}
+
 const struct sim_machine *sim_aws_machine(struct sim_aws *s, str id)
 {
     const struct machine *m = machine_there(s, id);

@@ -128,7 +128,7 @@ static void ignore(void *ctx UNUSED, enum object_kind kind UNUSED, str ns UNUSED
 {
 }
 
-static const struct cloud_class classes[] = {{"karpenter.k8s.aws", "v1", "EC2NodeClass", "ec2nodeclasses"}};
+static const struct cloud_class classes[] = {{"karpenter.k8s.aws", "v1", "EC2NodeClass", "ec2nodeclasses", NULL}};
 
 static void open_account(struct lab *l, const char *members)
 {

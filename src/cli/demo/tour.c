@@ -1,6 +1,6 @@
 /* Everything goes over the wire, as it would with kubectl. A step is a sentence, the command that a person would type, the call that does the same, and a
  * condition that has to come true within its time. */
-#include "cli/demo_tour.h"
+#include "cli/demo/tour.h"
 
 #include <stdio.h>
 #include <stdlib.h>
