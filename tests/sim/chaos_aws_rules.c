@@ -159,12 +159,13 @@ static void check_replaced(struct chaos *c, const struct chaos_warning *g)
 {
     struct waiting w = {.c = c};
 
-    if (has_part(c, CHAOS_LIMITS) || c->pools[0].tainted || c->aws->sold_out || c->aws->misbehaves || !exists(c, class_plural(c), "default"))
+    /* Nothing can be ordered. */
+    if (has_part(c, CHAOS_LIMITS) || c->pools[0].tainted || c->aws->sold_out ||
+        !str_starts(lab_condition(c->r->l, "nodepools", c->pools[0].name, "Ready"), STR("True")))
         return;
     kube_each(chaos_kube(c), server_kind(c->r->l->s, "pods"), STR("default"), note_waiting, &w);
     kube_each(chaos_kube(c), server_kind(c->r->l->s, "nodeclaims"), (str){0}, note_open, &w);
-    if (w.pod.n && w.n_open == 0 &&
-        str_starts(lab_condition(c->r->l, class_plural(c), "default", "Ready"), STR("True")))
+    if (w.pod.n && w.n_open == 0)
         bad(c, "machine %s is gone, pod " STR_FMT " waits, and nothing is on order", g->id, STR_ARG(w.pod));
 }
 
