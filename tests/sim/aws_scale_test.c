@@ -55,7 +55,8 @@ static void stage_open(struct stage *t, const char *types)
                        "  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: Never}\n"
                        "  template: {spec: {expireAfter: Never, "
                        "nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}, requirements: [\n"
-                       "    {key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand]}]}}\n");
+                       "    {key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand]},\n"
+                       "    {key: karpenter.k8s.aws/instance-cpu, operator: Lt, values: ['9']}]}}\n");
     rig_start(t->r, 0);
     lab_run(t->r->l, 60);
 }
