@@ -159,7 +159,7 @@ static void check_replaced(struct chaos *c, const struct chaos_warning *g)
 {
     struct waiting w = {.c = c};
 
-    if (has_part(c, CHAOS_LIMITS) || c->aws->sold_out || c->aws->misbehaves || !exists(c, class_plural(c), "default"))
+    if (has_part(c, CHAOS_LIMITS) || c->pools[0].tainted || c->aws->sold_out || c->aws->misbehaves || !exists(c, class_plural(c), "default"))
         return;
     kube_each(chaos_kube(c), server_kind(c->r->l->s, "pods"), STR("default"), note_waiting, &w);
     kube_each(chaos_kube(c), server_kind(c->r->l->s, "nodeclaims"), (str){0}, note_open, &w);

@@ -141,7 +141,7 @@ static bool read_file(void *ctx, struct arena *a, const char *path, str *ret, st
     struct sky *s = ctx;
 
     if (strcmp(path, WEB_TOKEN) == 0 || strcmp(path, POD_TOKEN) == 0) {
-        s->n_read++;
+        s->n_tokens++;
         *ret = token_text(a, world_now_ms(s->world));
     } else if (strcmp(path, "/sky/config") == 0) {
         *ret = STR("[profile karpenter]\nrole_arn = " ROLE "\nsource_profile = person\nduration_seconds = 3600\n");
@@ -151,6 +151,14 @@ static bool read_file(void *ctx, struct arena *a, const char *path, str *ret, st
         return err_set(e, ERR_NOT_FOUND, "%s: No such file or directory", path);
     }
     return true;
+}
+
+static void serve_local(void *ctx, struct exchange *x)
+{
+    struct sky *s = ctx;
+
+    s->n_local += str_is(x->path, "/v1/credentials") || str_ends(x->path, STR("/security-credentials/test-role"));
+    sim_aws_serve_local(s->aws, x);
 }
 
 /* ---- what the account tells ---- */
@@ -212,7 +220,7 @@ struct sky *sky_new(struct rig *r, const struct sky_options *o)
     check_ok("the account", s->aws != NULL, &e);
     sim_mount(sim, ENDPOINT, s->world, sim_aws_serve, s->aws);
     for (size_t i = 0; i < ARRAY_LEN(local); i++)
-        sim_mount(sim, local[i], s->world, sim_aws_serve_local, s->aws);
+        sim_mount(sim, local[i], s->world, serve_local, s);
     s->boot = boot_new(&(struct boot_options){.world = s->world,
                                               .cluster = r->l->c,
                                               .agent = o->agent,

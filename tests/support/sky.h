@@ -41,7 +41,8 @@ struct sky {
     struct arena *a;
     enum sky_keys keys;
     uint64_t n_refused;    /* calls whose signature was not believed, or whose keys had run out */
-    uint64_t n_read;       /* times that somebody read a token */
+    uint64_t n_tokens;     /* times that somebody read a token from a file */
+    uint64_t n_local;      /* times that the agent or IMDS gave out keys */
     char last_refusal[96]; /* "DescribeInstances RequestExpired" */
     /* Told of every call when it is answered; may be NULL. */
     void (*heard)(void *ctx, const struct sim_aws_call *c);

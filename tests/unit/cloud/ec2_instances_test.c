@@ -279,6 +279,41 @@ static void machines_end_together(void **state)
         check_ok("on its way", v[i].ok, &v[i].e);
     go(l, v, 1);
     check_true("gone", !v[0].ok && v[0].e.kind == ERR_NOT_FOUND);
+    uint64_t n = class_lab_calls(l, "DescribeInstances");
+    go(l, v, 3);
+    check_u64("what is over is known from one call", class_lab_calls(l, "DescribeInstances"), n + 1);
+    for (uint32_t i = 0; i < 3; i++)
+        check_true("gone", !v[i].ok && v[i].e.kind == ERR_NOT_FOUND);
+}
+
+/* Whoever says that there are too many calls does not get one for each machine instead. */
+static void trouble_is_shared(void **state)
+{
+#define BUSY "{\"code\":\"RequestLimitExceeded\",\"message\":\"too many\"}"
+    struct class_lab *l = *state;
+    struct job v[3] = {{.type = "m5.large"}, {.type = "m5.large"}, {.type = "m5.large"}};
+
+    reopen(l, "{\"faults\":{\"calls\":{\"DescribeInstances\":[" BUSY "," BUSY "," BUSY "]}}}");
+    go(l, v, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        v[i].what = FRESH;
+    go(l, v, 3);
+    check_u64("three attempts", class_lab_calls(l, "DescribeInstances"), 3);
+    for (uint32_t i = 0; i < 3; i++)
+        check_true("all are told", !v[i].ok && v[i].e.kind == ERR_THROTTLED);
+    reopen(l, "{\"faults\":{\"calls\":{\"TerminateInstances\":[" BUSY "," BUSY "," BUSY "]}}}");
+    for (uint32_t i = 0; i < 3; i++)
+        v[i] = (struct job){.type = "m5.large"};
+    go(l, v, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        v[i].what = END;
+    go(l, v, 3);
+    check_u64("three attempts", class_lab_calls(l, "TerminateInstances"), 3);
+    for (uint32_t i = 0; i < 3; i++)
+        check_true("all are told", !v[i].ok && v[i].e.kind == ERR_THROTTLED);
+    go(l, v, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        check_ok("the next time", v[i].ok, &v[i].e);
 }
 
 static void a_listing_forgets_the_others(void **state)
@@ -403,6 +438,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(others_are_not_listed, setup, teardown),
         cmocka_unit_test_setup_teardown(shifted_zones_and_an_empty_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(ends_that_fail, setup, teardown),
+        cmocka_unit_test_setup_teardown(trouble_is_shared, setup, teardown),
         cmocka_unit_test_setup_teardown(shifted_zones_are_left_alone, setup, teardown),
     };
 
