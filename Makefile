@@ -79,7 +79,7 @@ bench: all
 	@./bench/run $(BUILD) $(ARGS)
 
 demo:
-	@test -e src/cli/demo.c || { echo 'make demo: the demo does not exist yet.' >&2; exit 1; }
+	@test -e src/cli/demo/demo.c || { echo 'make demo: the demo does not exist yet.' >&2; exit 1; }
 	@$(MAKE) --no-print-directory all
 	@$(BUILD)/karpenter demo $(ARGS)
 

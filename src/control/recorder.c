@@ -25,6 +25,7 @@
 struct queued {
     struct queued *next;
     struct event ev;
+    struct api_kind kind; /* of the object: those of node classes live no longer than a reconcile */
     int64_t made_ms;
 };
 
@@ -314,6 +315,8 @@ static struct queued *queued_new(const struct event *ev, int64_t made_ms)
     char *at = (char *)(q + 1);
 
     q->ev = *ev;
+    q->kind = *o->kind;
+    q->ev.object.kind = &q->kind;
     q->ev.dedupe = NULL;
     q->ev.n_dedupe = 0;
     q->made_ms = made_ms;

@@ -3,6 +3,7 @@
  */
 #include "obs/log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -161,6 +162,33 @@ static const char *short_path(const char *path)
     return at ? at : path;
 }
 
+static void put_part(struct jw *w, const struct err *e, const char *name, str value)
+{
+    char key[64];
+
+    (void)snprintf(key, sizeof(key), "%s-%s", e->call.peer, name);
+    jw_key(w, key);
+    jw_str(w, value);
+}
+
+/* aws 8.3 */
+static void put_call(struct jw *w, const struct err *e)
+{
+    char key[64];
+
+    if (e->call.request[0])
+        put_part(w, e, "request-id", str_c(e->call.request));
+    if (e->call.status) {
+        (void)snprintf(key, sizeof(key), "%s-status-code", e->call.peer);
+        jw_key(w, key);
+        jw_i64(w, e->call.status);
+    }
+    put_part(w, e, "service-name", str_c(e->call.service));
+    put_part(w, e, "operation-name", str_c(e->call.operation));
+    if (e->code[0])
+        put_part(w, e, "error-code", str_c(e->code));
+}
+
 void log_write_from(const char *caller, const struct log *l, enum log_level level, const char *message,
                     const struct err *e, const struct log_field *f, uint32_t n)
 {
@@ -191,6 +219,8 @@ void log_write_from(const char *caller, const struct log *l, enum log_level leve
     put_fields(&w, l);
     for (uint32_t i = 0; i < n; i++)
         put_field(&w, &f[i]);
+    if (e && e->call.peer)
+        put_call(&w, e);
     if (e) {
         jw_key(&w, "error");
         jw_c(&w, e->msg);

@@ -1,5 +1,6 @@
 /* soak - random clusters (chaos.h) on all cores, for hours; stops at the first that goes wrong, makes it smaller and says how to see it again. usage() says how it is called.
  *
+ * Every fourth seed is played on AWS, and with --aws every one.
  * Every case is a process of its own: whatever becomes of it, an assertion or a loop without end, is a result.
  */
 #include <errno.h>
@@ -19,6 +20,7 @@
 #define SHRINK_TRIES 400
 #define PROGRESS_S 60
 #define MAX_JOBS 256
+#define AWS_ONE_IN 4
 
 struct job {
     pid_t pid; /* 0: none */
@@ -44,11 +46,12 @@ static void usage(FILE *f)
     (void)fprintf(
         f, "Random clusters with faults, judged by what may never happen (docs/reliability.md).\n"
            "\n"
-           "    soak [--seeds FIRST-LAST] [--for HOURS] [--jobs N] [--json FILE | --add FILE]\n"
+           "    soak [--seeds FIRST-LAST] [--for HOURS] [--jobs N] [--json FILE | --add FILE] [--aws]\n"
            "        One cluster after the other on all cores, until one goes wrong, which is then made smaller.\n"
-           "    soak --seed N [--verbose]\n"
+           "        Every fourth has its machines from AWS; with --aws all have.\n"
+           "    soak --seed N [--aws] [--verbose]\n"
            "        One cluster; with --verbose what was done, and what the replicas logged.\n"
-           "    soak --shrink --seed N\n"
+           "    soak --shrink --seed N [--aws]\n"
            "        Makes a case that fails smaller.\n"
            "\n"
            "  --for HOURS           starts no cluster after so many hours of wall time\n"
@@ -155,6 +158,11 @@ static void print_tally(FILE *f, struct soak *s)
         (unsigned long long)t->n_disrupted, (unsigned long long)t->n_evicted, (unsigned long long)t->n_hung,
         s->record.wall_s, t->hours / MAX(s->record.wall_s, 1e-9), t->hours / MAX(t->cpu_s, 1e-9),
         (unsigned long long)t->trace);
+    if (t->n_machines)
+        (void)fprintf(f,
+                      "on AWS: %llu machines, %llu taken back, %llu without an owner for %.0f s in all, %llu calls\n",
+                      (unsigned long long)t->n_machines, (unsigned long long)t->n_warned,
+                      (unsigned long long)t->n_orphans, t->orphan_s, (unsigned long long)t->n_aws_calls);
     (void)fflush(f);
 }
 
@@ -210,6 +218,15 @@ static int make_smaller(struct soak *s, struct chaos_case *c)
 
 /* ---- many ---- */
 
+static struct chaos_case next_case(struct soak *s)
+{
+    struct chaos_case c = s->all;
+
+    c.seed = s->next++;
+    c.aws = c.aws || c.seed % AWS_ONE_IN == 0;
+    return c;
+}
+
 static bool goes_on(const struct soak *s)
 {
     return s->next <= s->last && (s->hours <= 0 || wall_s() < s->began_s + s->hours * 3600);
@@ -243,8 +260,9 @@ static int run_many(struct soak *s)
     for (;;) {
         for (uint32_t i = 0; i < s->n_jobs && goes_on(s) && !any_failed; i++)
             if (!s->jobs[i].pid) {
-                s->all.seed = s->next++;
-                start(&s->jobs[i], &s->all, s->limit_s, /* quiet= */ false);
+                struct chaos_case c = next_case(s);
+
+                start(&s->jobs[i], &c, s->limit_s, /* quiet= */ false);
                 n_running++;
             }
         if (n_running == 0)
@@ -260,7 +278,7 @@ static int run_many(struct soak *s)
         else if (!any_failed) {
             any_failed = true;
             failed = j->what;
-            (void)printf("seed %llu: %s\n", (unsigned long long)j->what.seed, r.what);
+            (void)printf("seed %llu%s: %s\n", (unsigned long long)j->what.seed, j->what.aws ? " --aws" : "", r.what);
         }
         if (wall_s() > s->told_s + PROGRESS_S) {
             s->told_s = wall_s();
