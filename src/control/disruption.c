@@ -102,6 +102,7 @@ static struct pass_options options_of(struct disruptor *d, struct arena *a, cons
 {
     return (struct pass_options){
         .method = m,
+        .frame = d->c->frame,
         .compat = d->c->options->settings.consolidation == CONSOLIDATION_COMPAT,
         .busy = taken_bits(d, a, s),
         .static_room = m == METHOD_STATIC_DRIFT ? static_rooms(d, a, s) : NULL,

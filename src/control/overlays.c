@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "control/write.h"
 
 #define VALIDATED "ValidationSucceeded"
@@ -14,6 +15,8 @@ struct overlays {
     struct arena *arena; /* of what was worked out last */
     bool stale;          /* something has changed since */
     const struct catalog *base, *catalog;
+    uint64_t base_version;
+    uint32_t n_worked_out;
     str *names; /* [n] of the overlays that it was worked out from, and what became of each */
     struct overlay_verdict *verdicts;
     uint32_t n;
@@ -63,7 +66,14 @@ static void work_out(struct overlays *s, const struct catalog *base)
     struct overlay *v = all_overlays(s, s->arena);
     s->verdicts = arena_new_array(s->arena, struct overlay_verdict, s->n);
     s->catalog = overlays_apply(s->arena, s->c->syms, base, pools, n_pools, v, s->n, s->verdicts);
+    if (s->catalog != base) {
+        struct catalog *own = arena_dup_array(s->arena, struct catalog, s->catalog, 1);
+
+        own->version = u64_pair(++s->n_worked_out, (uint32_t)base->version);
+        s->catalog = own;
+    }
     s->base = base;
+    s->base_version = base->version;
     s->stale = false;
 }
 
@@ -74,7 +84,7 @@ static const struct catalog *catalog(void *self)
 
     if (!s->queue)
         return base;
-    if (s->stale || base != s->base)
+    if (s->stale || base != s->base || base->version != s->base_version)
         work_out(s, base);
     return s->catalog;
 }

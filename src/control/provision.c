@@ -320,7 +320,8 @@ static struct round *plan_anew(struct provisioner *p, struct log *log)
         return NULL;
     arena_reset(p->arena);
     say_computing(log, s->n_pending - s->n_moving, s->n_moving);
-    return have_pools(p, log) ? round_of(p->arena, c->store, s, plan_make(pass, s), world_random(c->world)) : NULL;
+    return have_pools(p, log) ? round_of(p->arena, c->store, s, plan_make_in(c->frame, pass, s), world_random(c->world))
+                              : NULL;
 }
 
 static struct round *plan_round(struct provisioner *p, struct reconcile *r)

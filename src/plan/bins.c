@@ -149,9 +149,7 @@ static void add_node_bin(struct packer *k, uint32_t node, const struct csi_limit
 {
     struct problem *p = &k->p;
     const struct state_node *n = &p->snap->nodes[node];
-    uint32_t count;
-    const struct label *l = lset_get(p->snap->syms, n->labels, &count);
-    uint32_t label_rs = rs_of_labels(&p->space, l, count);
+    uint32_t label_rs = problem_lset_rs(p, n->labels);
     struct bin *b = vec_add(&k->bins);
 
     b->node = node;

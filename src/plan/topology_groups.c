@@ -368,14 +368,12 @@ static void index_nodes(struct topology *t)
     t->node_gone = arena_new_array(p->arena, uint64_t, BITS_WORDS(s->n_nodes));
     for (uint32_t i = 0; i < s->n_nodes; i++) {
         const struct node *n = s->nodes[i].node;
-        uint32_t count;
         sym host;
 
         if (!n)
             continue;
-        const struct label *l = lset_get(s->syms, n->labels, &count);
         sym name = n->name_sym;
-        t->node_rs[i] = rs_of_labels(&p->space, l, count);
+        t->node_rs[i] = problem_lset_rs(p, n->labels);
         t->node_taints[i] = problem_taint_set(p, &n->taints);
         t->node_host[i] = topology_host(t, lset_value(s->syms, n->labels, SYM(HOST), &host) ? host : name);
     }

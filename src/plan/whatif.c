@@ -132,7 +132,7 @@ static void find_fickle_shapes(struct whatif *w)
     }
 }
 
-struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable)
+struct whatif *whatif_new_in(struct frame *f, const struct snapshot *s, const uint64_t *movable)
 {
     struct whatif *w = xcalloc(1, sizeof(*w));
     uint64_t *waits = xcalloc(BITS_WORDS(s->n_pods) + 1, sizeof(*waits));
@@ -154,7 +154,7 @@ struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable)
             pods[n++] = pod;
             node_of[pod] = i;
         }
-    packer_init(&w->k, w->arena, s, pods, n);
+    packer_init(&w->k, w->arena, s, f, pods, n);
     w->k.fallback = true;
     topology_prepare_all(&w->k.topo);
     index_bins(w);
@@ -166,6 +166,11 @@ struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable)
     free(waits);
     free(node_of);
     return w;
+}
+
+struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable)
+{
+    return whatif_new_in(NULL, s, movable);
 }
 
 void whatif_set_compat(struct whatif *w)
