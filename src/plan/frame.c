@@ -7,6 +7,7 @@
 
 #define MOST_BYTES ((size_t)8 << 20) /* of what was learnt: beyond that it is forgotten */
 #define MOST_SETS 65536u
+#define PASS_BLOCK ((size_t)1 << 20)
 #define MOST_WORDS 4096u /* that are taken along to the next tables, though nobody may mention them any more */
 
 /* Members of struct problem that a frame keeps. */
@@ -30,7 +31,8 @@
     X(type_capacity)                                                                                                   \
     X(req_rows)                                                                                                        \
     X(rs_rows)                                                                                                         \
-    X(lset_rs)
+    X(lset_rs)                                                                                                         \
+    X(node_order)
 
 struct frame {
     struct arena *arena; /* of the tables; NULL: there are none */
@@ -38,6 +40,7 @@ struct frame {
     struct problem kept;          /* only the members above */
     struct reservation *reserved; /* as they are before a plan */
     size_t bytes;                 /* of the arena when it was new */
+    struct arena *spare;          /* of the last pass; NULL: none, or somebody has it */
     /* What they were made of. */
     const struct syms *syms;
     uint64_t n_sweeps;
@@ -64,6 +67,7 @@ void tables_fini(struct problem *p)
     vec_fini(&p->req_rows);
     vec_fini(&p->rs_rows);
     vec_fini(&p->lset_rs);
+    vec_fini(&p->node_order);
 }
 
 static void clear(struct frame *f)
@@ -71,15 +75,24 @@ static void clear(struct frame *f)
     if (f->arena)
         tables_fini(&f->kept);
     arena_free(f->arena);
-    *f = (struct frame){0};
+    *f = (struct frame){.spare = f->spare};
+}
+
+void frame_reset(struct frame *f)
+{
+    if (!f)
+        return;
+    assert(!f->lent);
+    arena_free(f->spare);
+    f->spare = NULL;
+    clear(f);
 }
 
 void frame_free(struct frame *f)
 {
     if (!f)
         return;
-    assert(!f->lent);
-    clear(f);
+    frame_reset(f);
     free(f);
 }
 
@@ -151,6 +164,7 @@ void frame_begin(struct frame *f, struct problem *p)
         take_words(p, f);
     clear(f);
     *f = (struct frame){
+        .spare = f->spare,
         .arena = p->lasting,
         .lent = true,
         .syms = s->syms,
@@ -171,4 +185,25 @@ void frame_end(struct problem *p)
         return;
     f->reserved = arena_dup_array(f->arena, struct reservation, p->reservations.v, p->reservations.n);
     f->bytes = arena_bytes(f->arena);
+}
+
+/* Fresh pages cost more than most of what is written on them: a pass takes those of the last one. */
+struct arena *frame_arena(struct frame *f)
+{
+    struct arena *a = f ? f->spare : NULL;
+
+    if (!a)
+        return arena_new(PASS_BLOCK);
+    f->spare = NULL;
+    return a;
+}
+
+void frame_return_arena(struct frame *f, struct arena *a)
+{
+    if (!f || f->spare) {
+        arena_free(a);
+        return;
+    }
+    arena_reset(a); /* the first block stays */
+    f->spare = a;
 }

@@ -4,7 +4,7 @@
 
 struct plan *plan_make_in(struct frame *f, struct arena *a, const struct snapshot *s)
 {
-    AUTO(arena) struct arena *pass = arena_new(1u << 16);
+    struct arena *pass = frame_arena(f);
     struct plan *out = arena_new_one(a, struct plan);
     struct packer k;
 
@@ -18,6 +18,7 @@ struct plan *plan_make_in(struct frame *f, struct arena *a, const struct snapsho
     k.notes_exclusions = false; /* explaining looks at limits too */
     explain_failures(&k, out, a);
     packer_fini(&k);
+    frame_return_arena(f, pass);
     return out;
 }
 

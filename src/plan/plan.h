@@ -106,7 +106,8 @@ void plan_sort_failures(const struct snapshot *s, struct plan *p);
  * two threads at a time. */
 struct frame;
 struct frame *frame_new(void);
-void frame_free(struct frame *f); /* after everything that was made with it */
+void frame_reset(struct frame *f); /* gives its memory back; it is as good as new. NULL is fine */
+void frame_free(struct frame *f);  /* after everything that was made with it */
 
 /* All pods a plan lists are indexes into snapshot.pods. */
 struct plan *plan_make(struct arena *a, const struct snapshot *s);

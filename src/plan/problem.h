@@ -199,10 +199,11 @@ struct problem {
     uint32_t *row_offering;             /* [rows.n + 1]: first offering of a row */
     VEC(struct offering_class) off_classes;
     VEC(struct reservation) reservations;
-    struct fit_table *fits;                /* [n_dims], over alloc */
-    int64_t *type_capacity;                /* [catalog.n][n_dims] */
-    struct row_memo req_rows;              /* by requirement: rows whose type does not rule it out */
-    struct row_memo rs_rows;               /* by requirement set: the same and with an available offering */
+    struct fit_table *fits;   /* [n_dims], over alloc */
+    int64_t *type_capacity;   /* [catalog.n][n_dims] */
+    struct row_memo req_rows; /* by requirement: rows whose type does not rule it out */
+    struct row_memo rs_rows;  /* by requirement set: the same and with an available offering */
+    VEC(uint32_t) node_order; /* indexes into snap->nodes as bins had them last time; some may be others by now */
     VEC(struct lset_requirements) lset_rs; /* by number of the label set: see problem_lset_rs() */
 
     struct tmpl *tmpls; /* in order of preference */
@@ -268,6 +269,9 @@ void frame_return(struct problem *p);                 /* p->frame is set */
 void frame_begin(struct frame *f, struct problem *p); /* begins tables with a new space */
 void frame_end(struct problem *p);                    /* they are made */
 void tables_fini(struct problem *p);
+/* Memory of a pass; `f` may be NULL. */
+struct arena *frame_arena(struct frame *f);
+void frame_return_arena(struct frame *f, struct arena *a);
 
 /* shapes.c */
 void shapes_announce(struct problem *p); /* labels and values that pods and volumes mention */

@@ -439,7 +439,7 @@ static void make_inverse_groups(struct topology *t)
     struct tolerations none = {0};
     uint32_t no_tol = problem_tol_set(p, &none);
 
-    for (uint32_t i = 0; i < s->n_nodes; i++)
+    for (uint32_t i = 0; i < s->n_nodes && !s->none_apart; i++)
         for (uint32_t j = 0; s->nodes[i].node && j < s->nodes[i].n_pods; j++) {
             const struct pod *pod = &s->pods[s->nodes[i].pods[j]];
 
@@ -476,7 +476,7 @@ void topology_init(struct topology *t, struct problem *p)
     *t = (struct topology){.p = p, .round = 1};
     for (uint32_t i = 0; i < p->shapes.n && !t->any; i++)
         t->any = spec_has_topology(p->shapes.v[i].spec);
-    for (uint32_t i = 0; i < s->n_nodes && !t->any; i++)
+    for (uint32_t i = 0; i < s->n_nodes && !t->any && !s->none_apart; i++)
         for (uint32_t k = 0; k < s->nodes[i].n_pods && !t->any; k++)
             t->any = s->pods[s->nodes[i].pods[k]].spec->anti_required.n > 0;
     if (!t->any)

@@ -138,7 +138,8 @@ struct whatif *whatif_new_in(struct frame *f, const struct snapshot *s, const ui
     uint64_t *waits = xcalloc(BITS_WORDS(s->n_pods) + 1, sizeof(*waits));
     uint32_t *node_of = xmalloc((s->n_pods + 1) * sizeof(*node_of)), n = s->n_pending;
 
-    w->arena = arena_new(1u << 20);
+    w->frame = f;
+    w->arena = frame_arena(f);
     w->answer = arena_new(0);
     uint32_t *pods = arena_new_array(w->arena, uint32_t, s->n_pods);
     for (uint32_t i = 0; i < s->n_pending; i++) {
@@ -191,7 +192,7 @@ void whatif_free(struct whatif *w)
     gauges_free(w->gauges);
     vec_fini(&w->news.risen);
     arena_free(w->answer);
-    arena_free(w->arena);
+    frame_return_arena(w->frame, w->arena);
     free(w);
 }
 
