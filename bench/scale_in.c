@@ -1,15 +1,16 @@
 /* bench-scale-in - how a live cluster comes down after many of its pods have gone.
  *
  *     bench-scale-in [--nodes N] [--removed PERCENT] [--budget NODES] [--after DURATION] [--steady MINUTES] [--seed N]
- *                    [--settings KEY=VALUE] [--log]
+ *                    [--minutes N] [--settings KEY=VALUE] [--dump FILE] [--log]
  *
  * The simulated cluster and the controller as it runs in a pod. Deployments of sixty sizes grow until the controller has made N nodes (1,000).
- * Then so many of the pods (30 %) are no longer wanted, and the controller consolidates until it has found nothing for five minutes, at most for half an hour. One JSON
+ * Then so many of the pods (30 %) are no longer wanted, and the controller consolidates until it has found nothing for five minutes, at most for half an hour (--minutes). One JSON
  * object on standard output:
- *   windows           second looks after which nodes went, each with its second, its commands, and the cost before the next one
+ *   windows           second looks after which nodes went, each with its second, its commands, and the cost before the next one; those of decisions from before the removal do not count
  *   goalWindows       of them, until the nodes cost at most 1.05 times the lower bound for the pods that are left; null: never
  *   goalSeconds, goalEvicted, goalCpuSeconds   until then: virtual time, pods that were evicted, CPU of the controller
  *   costAfter, lowerBound, evicted, …          at the end; freshCost: of nodes that a plan for all pods at once buys
+ * --dump: the cluster as the first decision finds it, for `karpenter plan --disrupt` and bench-disrupt.
  * With --steady instead of the removal: 1 % of the pods are replaced every minute, and
  *   cpuPercent        is what the controller takes of a core meanwhile, network and fibers of the simulation included
  */
@@ -27,7 +28,7 @@
 #define WAVE_LOOKS 60
 #define SETTLE_S 120.0 /* between growing and what is measured */
 #define QUIET_S 300.0
-#define MOST_S 1800.0
+#define DUMP_S 9.0 /* after the removal: the pods are gone */
 #define WITHIN 1.05
 #define STEADY_SHARE 0.01
 
@@ -78,7 +79,7 @@ static void await_pods(struct scene *s, const struct app apps[APPS])
 }
 
 /* Until nothing was removed for a while, or it has been long enough; `each` looks at every second. */
-static void await_quiet(struct scene *s, void (*each)(void *ctx, const struct figures *f), void *ctx)
+static void await_quiet(struct scene *s, double most_s, void (*each)(void *ctx, const struct figures *f), void *ctx)
 {
     double began_s = scene_now(s).at_s;
 
@@ -87,7 +88,7 @@ static void await_quiet(struct scene *s, void (*each)(void *ctx, const struct fi
         struct figures f = scene_now(s);
 
         each(ctx, &f);
-        if (f.at_s - MAX(began_s, f.commands->last_s) >= QUIET_S || f.at_s - began_s >= MOST_S)
+        if (f.at_s - MAX(began_s, f.commands->last_s) >= QUIET_S || f.at_s - began_s >= most_s)
             return;
     }
 }
@@ -109,8 +110,9 @@ static void grow(struct scene *s, const struct trial *o, struct app apps[APPS])
             scene_scale(s, i, apps[i].replicas);
         }
         await_pods(s, apps);
+        if (scene_now(s).nodes >= o->nodes)
+            scene_run(s, SETTLE_S); /* some may turn out not to be needed */
     }
-    scene_run(s, SETTLE_S);
 }
 
 /* ---- and comes down ---- */
@@ -142,7 +144,11 @@ static void shrink(struct scene *s, const struct trial *o, struct app apps[APPS]
         scene_scale(s, i, apps[i].replicas);
     }
     d->bound = bound_of(o, apps, &d->fresh);
-    await_quiet(s, watch_cost, d);
+    if (o->dump) {
+        scene_run(s, DUMP_S);
+        scene_dump(s, o->dump);
+    }
+    await_quiet(s, (double)o->minutes * 60, watch_cost, d);
     d->after = scene_now(s);
     if (d->after.running + d->after.waiting < pods_of(apps))
         die("pods are missing in the end", NULL);
@@ -272,6 +278,7 @@ static bool read_number(const char *name, const char *value, struct trial *o)
     } numbers[] = {{"--nodes", &o->nodes, 1, 10000},
                    {"--removed", &o->removed, 1, 99},
                    {"--seed", &o->seed, 0, INT64_MAX},
+                   {"--minutes", &o->minutes, 1, 24 * 60},
                    {"--steady", &o->steady_min, 1, 24 * 60}};
 
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
@@ -296,6 +303,8 @@ static void read_options(struct trial *o, int argc, char **argv)
             o->budget = v;
         else if (strcmp(argv[i], "--after") == 0)
             o->after = v;
+        else if (strcmp(argv[i], "--dump") == 0)
+            o->dump = v;
         else if (strcmp(argv[i], "--settings") == 0)
             vec_push(&o->settings, v);
         else if (!read_number(argv[i], v, o))
@@ -306,7 +315,7 @@ static void read_options(struct trial *o, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct trial o = {.nodes = 1000, .removed = 30, .seed = 1, .budget = "100%", .after = "0s"};
+    struct trial o = {.nodes = 1000, .removed = 30, .seed = 1, .minutes = 30, .budget = "100%", .after = "0s"};
     struct app apps[APPS];
     struct sb out = {0};
     struct jw w = {.out = &out};

@@ -10,8 +10,8 @@
 struct cli_env;
 
 struct trial {
-    int64_t nodes, removed, seed, steady_min;
-    const char *budget, *after;
+    int64_t nodes, removed, seed, steady_min, minutes;
+    const char *budget, *after, *dump;
     VEC(const char *) settings; /* of the controller: KEY=VALUE */
     bool log;
 };
@@ -70,4 +70,5 @@ void scene_scale(struct scene *s, uint32_t app, int64_t replicas);
 void scene_delete_pods(struct scene *s, uint32_t n); /* drawn from those that are there */
 void scene_run(struct scene *s, double seconds);
 struct figures scene_now(struct scene *s);
-void scene_forget(struct scene *s); /* commands so far */
+void scene_forget(struct scene *s); /* commands so far, and those that are decided */
+void scene_dump(struct scene *s, const char *path);

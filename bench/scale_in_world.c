@@ -11,11 +11,13 @@
 #define START_MS INT64_C(1767254400000)
 /* Commands of one second look begin together; the next look is at least fifteen seconds later. */
 #define SAME_WINDOW_S 10.0
+#define SECOND_LOOK_S 15.0
 
 struct scene {
     struct sandbox *g;
     struct watcher *watcher;
     struct commands commands;
+    double forgot_s; /* decisions from before do not count */
     bool log;
     struct arena *a;
     VEC(str) pods; /* in `a` */
@@ -70,7 +72,7 @@ static void on_line(void *ctx, str line)
 
     if (s->log)
         (void)fprintf(stderr, "%.3f " STR_FMT "\n", now_s, STR_ARG(line));
-    if (!str_contains(line, STR("\"disrupting node(s)\"")))
+    if (!str_contains(line, STR("\"disrupting node(s)\"")) || now_s - s->forgot_s < SECOND_LOOK_S)
         return;
     uint32_t nodes = number_after(line, "\"disrupted-node-count\":"),
              replacements = number_after(line, "\"replacement-node-count\":");
@@ -219,4 +221,27 @@ void scene_forget(struct scene *s)
 {
     vec_fini(&s->commands.windows);
     s->commands = (struct commands){0};
+    s->forgot_s = (double)sim_now_us(s->g->sim) / 1e6;
+}
+
+/* ---- for other programs ---- */
+
+static void dump_one(void *ctx, const struct object *o)
+{
+    FILE *f = ctx;
+
+    (void)fprintf(f, STR_FMT "\n", STR_ARG(o->json));
+}
+
+void scene_dump(struct scene *s, const char *path)
+{
+    static const char *const kinds[] = {"nodepools", "kwoknodeclasses", "nodeclaims", "nodes", "pods"};
+    FILE *f = fopen(path, "w");
+
+    if (!f)
+        die("cannot write", path);
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        kube_each(s->g->kube, sandbox_kind(s->g, str_c(kinds[i])), STR(""), dump_one, f);
+    if (fclose(f))
+        die("cannot write", path);
 }

@@ -81,6 +81,7 @@ struct disruptor {
     int64_t due_ms;
     int64_t decided_us; /* when the first of these began to look */
     bool acted;         /* some of them have begun */
+    int64_t began_ms;   /* when the latest of all did */
     /* What was found to be nothing (lifecycle 2.7): a number that rises with every change that may make a difference, and every five minutes. */
     uint64_t epoch, news;
     int64_t news_ms;
@@ -94,6 +95,8 @@ struct disruptor {
 
 struct removal *removal_of(struct control *c, const struct snapshot *s, const struct disrupt_command *d);
 void removal_free(struct removal *r);
+/* Its replacements are of the plan of this number (store_plan_number()). */
+void removal_planned(struct removal *r, uint64_t number);
 /* Only those of the leavers stay that are named, in order: indexes into r->leavers. */
 void removal_keep(struct removal *r, const uint32_t *v, uint32_t n);
 

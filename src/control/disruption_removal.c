@@ -169,6 +169,12 @@ void removal_free(struct removal *r)
         arena_free(r->arena);
 }
 
+void removal_planned(struct removal *r, uint64_t number)
+{
+    for (uint32_t i = 0; i < r->n_replacements; i++)
+        r->replacements[i].claim.plan = number;
+}
+
 void removal_keep(struct removal *r, const uint32_t *v, uint32_t n)
 {
     double left = 0, all = 0;

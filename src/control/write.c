@@ -128,13 +128,16 @@ bool draft_patch(struct draft *d, unsigned flags, struct err *e)
     return true;
 }
 
+/* Node classes are their provider's business. */
 struct cond_object draft_conds(const struct draft *d)
 {
     const struct cond_set *set = d->object_kind == OBJ_NODECLAIM  ? &conds_nodeclaim
                                  : d->object_kind == OBJ_NODEPOOL ? &conds_nodepool
                                  : d->object_kind == OBJ_BUFFER   ? &conds_buffer
                                  : d->object_kind == OBJ_OVERLAY  ? &conds_overlay
-                                                                  : &conds_nodeclass;
+                                                                  : NULL;
+
+    assert(set);
 
     return (struct cond_object){.arena = d->arena, .obj = d->obj, .set = set, .now_ms = world_now_ms(d->c->world)};
 }

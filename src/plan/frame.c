@@ -193,7 +193,7 @@ struct arena *frame_arena(struct frame *f)
     struct arena *a = f ? f->spare : NULL;
 
     if (!a)
-        return arena_new(PASS_BLOCK);
+        return arena_new(f ? PASS_BLOCK : 0);
     f->spare = NULL;
     return a;
 }

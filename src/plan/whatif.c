@@ -179,6 +179,12 @@ void whatif_set_compat(struct whatif *w)
     w->compat = true;
 }
 
+void whatif_avoid_early(struct whatif *w)
+{
+    for (uint32_t i = 0; i < w->k.n_node_bins; i++)
+        w->k.bins.v[i].settling |= !w->k.p.snap->nodes[w->k.bins.v[i].node].initialized;
+}
+
 void whatif_free(struct whatif *w)
 {
     if (!w)
@@ -569,4 +575,26 @@ double whatif_least(struct whatif *w, const uint32_t *nodes, uint32_t n)
         if (w->by_price[i].room[0] >= sum[0] && w->by_price[i].room[1] >= sum[1] && w->by_price[i].room[2] >= sum[2])
             return w->by_price[i].price;
     return INFINITY;
+}
+
+double whatif_worth(struct whatif *w, uint32_t node)
+{
+    const struct packer *k = &w->k;
+    double sum[DIM_FIXED] = {0}, least = INFINITY;
+
+    if (!w->by_price)
+        price_rows(w);
+    for (uint32_t t = 0; t < w->on_node[node].n; t++)
+        for (uint32_t d = 0; d < DIM_FIXED; d++)
+            sum[d] += (double)k->p.shapes.v[k->shape_of[w->on_node[node].v[t]]].requests[d];
+    for (uint32_t i = 0; i < w->n_by_price; i++) {
+        double share = 0;
+
+        for (uint32_t d = 0; d < DIM_FIXED; d++)
+            share = MAX(share, w->by_price[i].room[d] > 0 ? sum[d] / (double)w->by_price[i].room[d]
+                               : sum[d] > 0               ? INFINITY
+                                                          : 0);
+        least = MIN(least, share * w->by_price[i].price);
+    }
+    return least;
 }

@@ -45,6 +45,7 @@ void store_free(struct store *s)
     hosts_fini(s);
     stand_ins_fini(s);
     reservations_fini(s);
+    makers_fini(s);
     pods_fini(s);
     for (uint32_t k = 0; k < OBJ_OTHER; k++) {
         struct table *t = &s->tables[k];

@@ -546,6 +546,7 @@ struct machine *launch_one(struct sim_aws *s, const struct launch *l)
     struct machine *m = arena_new_one(a, struct machine);
     struct sb text = {0};
     const struct profile *p = profile_of(s, l);
+    const struct tree *disks = tree_get(l->data, "BlockDeviceMappings");
 
     arena_limit_blocks(a, 4096);
     m->s = s;
@@ -575,6 +576,7 @@ struct machine *launch_one(struct sim_aws *s, const struct launch *l)
         .user_data = plain ? sb_dup(&text, a) : STR(""),
         .arch = arch_of(s, l),
         .info = docs_find(&s->types, "InstanceType", l->type),
+        .disks = disks ? tree_copy(a, disks) : NULL,
         .launched_ms = account_now_ms(s),
     };
     sb_fini(&text);

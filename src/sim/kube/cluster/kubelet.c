@@ -86,13 +86,19 @@ static void renew(void *ctx)
 
 /* ---- the Node's status ---- */
 
+static str next_address(struct kubelet *n, struct arena *a)
+{
+    uint32_t host = ++n->all->n_hosts;
+
+    return arena_printf(a, "10.0.%u.%u", host / 254 % 256, host % 254 + 1);
+}
+
 static void set_addresses(struct kubelet *n, struct arena *a, struct tree *status)
 {
     struct tree *list = tree_sublist(a, status, "addresses");
 
     if (list->n == 0) {
-        uint32_t host = ++n->all->n_hosts;
-        str ip = arena_printf(a, "10.0.%u.%u", host / 254 % 256, host % 254 + 1);
+        str ip = n->ip.n ? n->ip : next_address(n, a);
         struct tree *t = tree_push(a, list, *tree_new_map(a));
 
         tree_set_str(a, t, "type", STR("InternalIP"));
@@ -364,6 +370,7 @@ void cluster_boot(struct cluster *c, const struct machine *m)
         drop(k, n); /* a machine of that name was there before: this one takes its place */
     n = kubelet_new(k, m->name);
     n->node = node_of_machine(n, c, m);
+    n->ip = arena_strdup(n->a, m->ip);
     n->capacity[0] = m->capacity ? tree_copy(n->a, m->capacity) : NULL;
     n->capacity[1] = m->allocatable ? tree_copy(n->a, m->allocatable) : n->capacity[0];
     n->boot = (struct timer){.fn = on_boot, .ctx = n};
