@@ -8,7 +8,7 @@
 #define MOST_BYTES ((size_t)8 << 20) /* of what was learnt: beyond that it is forgotten */
 #define MOST_SETS 65536u
 #define PASS_BLOCK ((size_t)1 << 20)
-#define MOST_WORDS 4096u /* that are taken along to the next tables, though nobody may mention them any more */
+#define MOST_WORDS 32768u /* that are taken along to the next tables, though nobody may mention them any more */
 
 /* Members of struct problem that a frame keeps. */
 #define KEPT(X)                                                                                                        \
