@@ -80,14 +80,17 @@ class Joiner(threading.Thread):
 
     def run(self):
         while not self.ended.wait(0.3):
-            for id, i in self.account.instances(states=("running", "terminated")).items():
-                try:
-                    if i["State"]["Name"] == "running" and id not in self.told:
-                        self.boot(id, i)
-                    elif i["State"]["Name"] == "terminated" and id in self.names:
-                        self.power_off(id)
-                except Exception as e:  # a machine that does not come up says nothing, its test does
-                    self.problems.append(f"{id}: {type(e).__name__}: {e}")
+            try:
+                self.look()
+            except Exception as e:  # a machine that does not come up says nothing, its test does
+                self.problems.append(f"{type(e).__name__}: {e}")
+
+    def look(self):
+        for id, i in self.account.instances(states=("running", "terminated")).items():
+            if i["State"]["Name"] == "running" and id not in self.told:
+                self.boot(id, i)
+            elif i["State"]["Name"] == "terminated" and id in self.names:
+                self.power_off(id)
 
     def stop(self):
         self.ended.set()
