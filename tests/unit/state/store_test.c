@@ -274,8 +274,10 @@ static void claims_are_made_by_one_plan_at_a_time(void **state)
     check_true("others not",
                !store_may_make(w->s, a, first, 0) && !store_may_make(w->s, a, store_plan_number(w->s), 0));
     check_true("another pool", store_may_make(w->s, b, first, 0));
+    uint64_t between = store_plan_number(w->s);
     store_make_end(w->s, a, INT64_MIN);
     check_true("older ones not", !store_may_make(w->s, a, first, 0));
+    check_true("nor one that could not see it", !store_may_make(w->s, a, between, 0));
     check_true("its own, on", store_may_make(w->s, a, second, 0));
     uint64_t third = store_plan_number(w->s);
     check_true("newer ones", store_may_make(w->s, a, third, 0));
