@@ -8,7 +8,7 @@
 #include "control/buffers.h"
 #include "control/fan.h"
 #include "control/metrics.h"
-#include "control/uuid.h"
+#include "net/uuid.h"
 #include "model/duration.h"
 #include "model/evict.h"
 
