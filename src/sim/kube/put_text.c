@@ -151,6 +151,7 @@ bool kube_put_text(struct kube *k, struct arena *a, const struct kind *kind, str
         return false;
     draft_splice(&k->draft, a, old, obj, managed, kube_next_rv(k));
     *ret = draft_keep(&k->draft);
+    k->hint_parts = obj;
     kube_commit(k, old, *ret);
     return true;
 }
