@@ -8,9 +8,9 @@
 #include "control/buffers.h"
 #include "control/fan.h"
 #include "control/metrics.h"
-#include "net/uuid.h"
 #include "model/duration.h"
 #include "model/evict.h"
+#include "net/uuid.h"
 
 #define RETRY_US (10 * 1000000ll)
 #define UNSYNCED_MS 100
