@@ -110,8 +110,9 @@ static void grow(struct scene *s, const struct trial *o, struct app apps[APPS])
             scene_scale(s, i, apps[i].replicas);
         }
         await_pods(s, apps);
+        if (scene_now(s).nodes >= o->nodes)
+            scene_run(s, SETTLE_S); /* some may turn out not to be needed */
     }
-    scene_run(s, SETTLE_S);
 }
 
 /* ---- and comes down ---- */

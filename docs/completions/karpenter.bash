@@ -21,8 +21,11 @@ _karpenter()
             mapfile -t COMPREPLY < <(compgen -f -- "$cur")
             compopt -o filenames
             ;;
-        --port | --nodes | --speed) ;;
-        *) mapfile -t COMPREPLY < <(compgen -W '--tour --bare --kubeconfig --port --nodes --speed --data --from -h --help' -- "$cur") ;;
+        --provider) mapfile -t COMPREPLY < <(compgen -W 'aws kwok' -- "$cur") ;;
+        --port | --nodes | --speed | interrupt) ;;
+        capacity) mapfile -t COMPREPLY < <(compgen -W 'spot on-demand' -- "$cur") ;;
+        publish-ami) mapfile -t COMPREPLY < <(compgen -W 'al2023 bottlerocket windows' -- "$cur") ;;
+        *) mapfile -t COMPREPLY < <(compgen -W 'interrupt capacity publish-ami --tour --provider --bare --kubeconfig --port --nodes --speed --data --from -h --help' -- "$cur") ;;
         esac
         return
     fi

@@ -90,6 +90,7 @@ _karpenter() {
         ((CURRENT--))
         _arguments \
             '(--bare)--tour[show what it does, and end]' \
+            '--provider[who makes machines]:provider:(aws kwok)' \
             '(--tour)--bare[the cluster without controller and NodePool]' \
             '--kubeconfig[where to write the way in]:file:_files' \
             '--port[serve on this port]:port:' \
@@ -97,7 +98,9 @@ _karpenter() {
             '--speed[machines and pods are so many times as fast]:factor:' \
             '--data[keep the cluster in this file]:file:_files' \
             '--from[begin with the cluster in this file]:file:_files' \
-            '(-)'{-h,--help}'[summary]'
+            '(-)'{-h,--help}'[summary]' \
+            '1:verb:(interrupt capacity publish-ami)' \
+            '*:argument:'
         ;;
     controller)
         shift words

@@ -82,5 +82,7 @@ struct cloud {
     /* Asked before a Node counts as registered (lifecycle 3.3); NULL: the provider has no say. */
     const char *hook_name;
     bool (*hook)(void *self, struct arena *a, const struct nodeclaim *c, struct cloud_hook *ret, struct err *e);
+    /* The process is about to end, and another may act then: nothing more is begun. false: something is under way, ask again. NULL: nothing goes on in the background. */
+    bool (*stop)(void *self);
     void (*free)(void *self);
 };

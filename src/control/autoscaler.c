@@ -280,15 +280,22 @@ struct autoscaler *autoscaler_new(const struct autoscaler_setup *s, struct err *
     return NULL;
 }
 
+/* Nobody writes any more, but for Events. */
+static bool is_at_rest(struct autoscaler *o)
+{
+    bool stopped = !o->c.cloud->stop || o->c.cloud->stop(o->c.cloud->self); /* the first time it is told */
+
+    return stopped && !o->starting && manager_idle(o->c.manager);
+}
+
 static void wind_down(void *arg)
 {
     struct autoscaler *o = arg;
     int64_t deadline = world_mono_us(o->s.world) + STOP_US;
 
-    while ((o->starting || !manager_idle(o->c.manager)) && world_mono_us(o->s.world) < deadline &&
-           !world_dead(o->s.world))
+    while (!is_at_rest(o) && world_mono_us(o->s.world) < deadline && !world_dead(o->s.world))
         fiber_sleep_us(o->s.world, STOP_POLL_US);
-    if (o->election)
+    if (o->election && is_at_rest(o)) /* else a write of ours may still come: the lease runs out by itself */
         election_resign(o->election);
     while (recorder_waiting(o->c.recorder) && world_mono_us(o->s.world) < deadline && !world_dead(o->s.world))
         fiber_sleep_us(o->s.world, STOP_POLL_US);

@@ -16,6 +16,10 @@
 #define SECOND_LOOK_MS 15000
 #define OVERDUE_MS (15 * 60 * 1000ll)
 #define START_WIDTH 10
+/* While more than one in so many nodes expects pods, what moved them is left to settle; for so long at most. */
+#define UNSETTLED_PART 4
+#define UNSETTLED_MS 60000
+#define UNSETTLED_POLL_MS 1000
 
 /* A loop that looks every ten seconds does not stay away for longer when something failed. */
 static const struct limiter_spec limit = {.base_us = 5000, .max_us = POLL_MS * 1000ll, .qps = 10, .burst = 100};
@@ -334,6 +338,7 @@ static bool second_looks(struct disruptor *d, struct reconcile *r, struct result
             return false;
         }
         d->acted = true;
+        d->began_ms = world_now_ms(d->c->world);
     }
     for (uint32_t m = 0; m < N_METHODS; m++)
         if (d->waiting_for & 1u << m)
@@ -359,13 +364,26 @@ static bool any_drifted(struct disruptor *d, struct reconcile *r, const struct s
     return false;
 }
 
+/* Nodes that expect pods may not go. After a decision that moved many, few nodes could be decided about, each as if the others were to stay as they are: it takes a second decision to
+ * undo what such a decision does. A little later all of them can be weighed up together, and fewer pods move. */
+static bool is_unsettled(const struct disruptor *d, const struct snapshot *s)
+{
+    uint32_t n = 0;
+
+    if (d->c->options->settings.consolidation == CONSOLIDATION_COMPAT || s->now_ms - d->began_ms >= UNSETTLED_MS)
+        return false;
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        n += s->nodes[i].nominated;
+    return n * UNSETTLED_PART > s->n_nodes;
+}
+
 /* Outside of compat empty nodes do not have the fifteen seconds to themselves: what else is not worth keeping waits along with them. */
 static void look_along(struct disruptor *d, struct reconcile *r, struct sight *x, const struct pass *empty)
 {
     uint64_t *gone = arena_new_array(r->arena, uint64_t, BITS_WORDS(x->s->n_nodes) + 1);
     int64_t began_us = world_mono_us(d->c->world);
 
-    if (d->c->options->settings.consolidation == CONSOLIDATION_COMPAT || any_drifted(d, r, x))
+    if (d->c->options->settings.consolidation == CONSOLIDATION_COMPAT || any_drifted(d, r, x) || is_unsettled(d, x->s))
         return;
     for (uint32_t i = 0; i < empty->n_commands; i++)
         for (uint32_t k = 0; k < empty->commands[i].n_nodes; k++)
@@ -382,8 +400,10 @@ static struct result look_with_all(struct disruptor *d, struct reconcile *r, str
 
     for (uint32_t m = from; m < N_METHODS; m++) {
         int64_t began_us = world_mono_us(d->c->world);
-        const struct pass *p = look(d, r, x, (enum disrupt_method)m);
 
+        if (m >= METHOD_MULTI && is_unsettled(d, s))
+            return result_after_ms(UNSETTLED_POLL_MS);
+        const struct pass *p = look(d, r, x, (enum disrupt_method)m);
         if (p->error.n) {
             (void)err_set(&r->err, ERR_INVALID, "disrupting nodes, " STR_FMT, STR_ARG(p->error));
             return result_error();
@@ -449,7 +469,9 @@ static struct result run(struct reconcile *r)
             return res;
         if (d->acted)
             return result_after_ms(0);
-        while (d->waiting_for >> from) /* what is after all of these */
+        /* What is after all of these. Outside of compat what was decided fell to news, and is decided anew with them:
+         * METHOD_SINGLE would look at single nodes alone. */
+        while (d->c->options->settings.consolidation == CONSOLIDATION_COMPAT && d->waiting_for >> from)
             from++;
     }
     return look_around(d, r, from);
@@ -466,6 +488,7 @@ struct disruptor *disruptor_new(struct control *c)
     struct disruptor *d = xcalloc(1, sizeof(*d));
 
     d->c = c;
+    d->began_ms = -UNSETTLED_MS;
     d->loop = manager_add(
         c->manager, &(struct controller_spec){.name = "disruption", .workers = 1, .limit = limit, .fn = run, .ctx = d});
     disruption_queue_register(d);

@@ -118,6 +118,19 @@ static void make_one(void *ctx, uint32_t i)
     s->x->reserved = false;
 }
 
+/* What the replacements take the place of. */
+static void tell_leaving(struct removal *x)
+{
+    str *ids = arena_new_array(x->arena, str, x->n_leavers);
+
+    for (uint32_t i = 0; i < x->n_leavers; i++)
+        ids[i] = x->leavers[i].provider_id;
+    for (uint32_t i = 0; i < x->n_replacements; i++) {
+        x->replacements[i].claim.leaving = ids;
+        x->replacements[i].claim.n_leaving = x->n_leavers;
+    }
+}
+
 static void count_begin(struct disruptor *d, const struct removal *x)
 {
     struct control_metrics *m = d->c->metrics;
@@ -157,6 +170,7 @@ static bool begin(struct start *s)
     say_begin(s);
     if (!mark_all(s))
         return err_wrap(&s->err, "marking disrupted");
+    tell_leaving(x);
     fan_out(d->c->world, "replace", x->n_replacements, WIDTH, make_one, s);
     if (x->n_replacements && s->n_failed)
         return err_wrap(&s->err, "launching replacement nodeclaim");

@@ -162,7 +162,7 @@ static bool set_aws_gates(struct ctx *c, str v, struct err *e)
 
 static const struct option table[] = {
     {{"provider", "KARPENTER_PROVIDER", "kwok",
-      "who makes machines: aws launches them in EC2, kwok makes Node objects without machines"},
+      "who makes machines: aws launches them in EC2 (the chart says so), kwok makes Node objects without machines"},
      O_TEXT,
      FIELD(provider)},
     {{"kubeconfig", NULL, "",

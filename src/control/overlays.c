@@ -204,6 +204,13 @@ static bool abandon(void *self, struct arena *a, const struct nodeclaim *c, stru
     return in->abandon(in->self, a, c, e);
 }
 
+static bool stop(void *self)
+{
+    struct cloud *in = ((struct overlays *)self)->inner;
+
+    return in->stop(in->self);
+}
+
 static bool get(void *self, struct arena *a, str provider_id, struct machine *ret, struct err *e)
 {
     struct cloud *in = ((struct overlays *)self)->inner;
@@ -261,6 +268,7 @@ struct overlays *overlays_new(struct control *c)
     s->outer.create = create;
     s->outer.resume = c->cloud->resume ? resume : NULL;
     s->outer.destroy = destroy;
+    s->outer.stop = c->cloud->stop ? stop : NULL;
     s->outer.abandon = c->cloud->abandon ? abandon : NULL;
     s->outer.get = get;
     s->outer.list = list;

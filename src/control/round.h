@@ -25,6 +25,8 @@ struct round_claim { /* a NodeClaim to be made */
     bool healthy_pool; /* NodeRegistrationHealthy is True */
     struct round_pod *pods;
     uint32_t n_pods;
+    const str *leaving; /* provider ids of machines in whose place it comes */
+    uint32_t n_leaving;
 };
 
 struct round_node {               /* an existing machine that takes pods */

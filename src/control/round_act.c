@@ -45,22 +45,38 @@ struct log *round_log(struct arena *a, const struct log *l, const struct round_c
     return log_with(a, l, LOG_FIELDS(LOG_OBJ("NodePool", STR(""), x->pool)));
 }
 
-/* The pool as it is now: a round may have been planned before others took what its limits allow. */
-static bool within_limits(struct control *c, str pool, struct err *e)
+/* How much of the pool's usage goes with the machines in whose place the claim comes. */
+static int64_t leaving(const struct control *c, const struct round_claim *x, sym resource)
 {
-    const struct nodepool *np = store_pool(c->store, pool);
-    struct reslist used = store_pool_usage(c->store, pool);
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < x->n_leaving; i++) {
+        const struct state_node *n = store_machine(c->store, x->leaving[i]);
+
+        if (n && !n->deleting && str_eq(sym_str(c->syms, n->pool), x->pool))
+            sum = sat_add(sum, reslist_value(&n->capacity, resource));
+    }
+    return sum;
+}
+
+/* The pool as it is now: a round may have been planned before others took what its limits allow. What is replaced does not count, as it did not when that was planned: a pool that is beyond its
+ * limits because of it would keep it for ever. */
+static bool within_limits(struct control *c, const struct round_claim *x, struct err *e)
+{
+    const struct nodepool *np = store_pool(c->store, x->pool);
+    struct reslist used = store_pool_usage(c->store, x->pool);
     struct sb have = {0}, may = {0};
     bool ok = true;
 
     if (!np)
-        return err_set(e, ERR_NOT_FOUND, "nodepool \"" STR_FMT "\" not found", STR_ARG(pool));
+        return err_set(e, ERR_NOT_FOUND, "nodepool \"" STR_FMT "\" not found", STR_ARG(x->pool));
     for (uint32_t i = 0; ok && np->has_limits && i < np->limits.n; i++) {
         const struct resq *q = &np->limits.q[i];
+        int64_t v = sat_sub(reslist_value(&used, q->name), leaving(c, x, q->name));
 
-        if (reslist_value(&used, q->name) <= q->v)
+        if (v <= q->v)
             continue;
-        quantity_print(&have, q->name, reslist_value(&used, q->name), q->binary);
+        quantity_print(&have, q->name, v, q->binary);
         quantity_print(&may, q->name, q->v, q->binary);
         ok = err_set(e, ERR_CAPACITY, STR_FMT " resource usage of " STR_FMT " exceeds limit of " STR_FMT,
                      STR_ARG(sym_str(c->syms, q->name)), STR_ARG(sb_view(&have)), STR_ARG(sb_view(&may)));
@@ -114,7 +130,7 @@ static bool create(struct control *c, struct arena *a, const struct round_claim 
 
 bool round_may_create(struct control *c, const struct round_claim *x, struct err *e)
 {
-    return within_limits(c, x->pool, e) && is_up_to_date(c, x, e);
+    return within_limits(c, x, e) && is_up_to_date(c, x, e);
 }
 
 bool round_create(struct control *c, struct arena *a, struct log *l, const struct round_claim *x, const char *reason,

@@ -29,15 +29,20 @@ static enum blocker_kind blocker_of(enum cheaper c)
 }
 
 /* Replacing A, A and B by one B would only be B kept: a type that is among the nodes must become cheaper, not stay
- * (lifecycle 8.10, filterSameType). */
-static bool differs_in_type(struct run *r, struct candidate *const *v, uint32_t n)
+ * (lifecycle 8.10, filterSameType). Of several new nodes this is asked of each, as only those that could be B are
+ * nodes that might have been kept. */
+static bool differs_in_type(struct run *r, struct candidate *const *v, uint32_t n, uint32_t n_claims)
 {
-    double most = DBL_MAX;
+    for (uint32_t c = 0; c < n_claims; c++) {
+        double most = DBL_MAX;
 
-    for (uint32_t i = 0; i < n; i++)
-        if (v[i]->type != NO_INDEX && whatif_offers(r->w, v[i]->type))
-            most = MIN(most, candidate_cheapest_offering(&r->c, v[i]));
-    return whatif_below(r->w, most);
+        for (uint32_t i = 0; i < n; i++)
+            if (v[i]->type != NO_INDEX && whatif_offers(r->w, c, v[i]->type))
+                most = MIN(most, candidate_cheapest_offering(&r->c, v[i]));
+        if (!whatif_below(r->w, c, most))
+            return false;
+    }
+    return true;
 }
 
 static bool enough_saved(const struct run *r, const struct decision *d)
@@ -65,7 +70,7 @@ static enum blocker_kind judge_claims(struct run *r, struct candidate *const *v,
         return why;
     d->replaces = true;
     d->offered = d->savings - replacements_price(r, d->n_claims);
-    if (n > 1 && !differs_in_type(r, v, n))
+    if (n > 1 && !differs_in_type(r, v, n, d->n_claims))
         return BLOCK_NOT_CHEAPER;
     d->savings = n > 1 ? d->savings - replacements_price(r, d->n_claims) : d->offered;
     return BLOCK_NONE;

@@ -64,6 +64,8 @@ static void compile(struct run *r)
     r->w = whatif_new(r->s, r->c.movable);
     if (r->o->compat)
         whatif_set_compat(r->w);
+    else
+        whatif_avoid_early(r->w);
 }
 
 void run_compile(struct run *r)

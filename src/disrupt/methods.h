@@ -132,7 +132,13 @@ typedef VEC(struct candidate *) candidate_list;
 bool is_free(const struct run *r, const struct candidate *c);
 void free_candidates(struct run *r, enum disrupt_method m, candidate_list *out);
 bool take_if_allowed(struct run *r, const struct candidate *c); /* from its pool's budget */
+void return_all(struct run *r, const candidate_list *v);        /* to the budgets */
 uint32_t claims_allowed(const struct run *r);                   /* replacements in one command */
+/* The next candidates from `at` on that are free and within their budgets, at most `size`; the budgets are taken. */
+void next_chunk(struct run *r, const candidate_list *all, uint32_t *at, uint32_t size, candidate_list *out);
+/* Ends the open question, whose answer was yes. Nodes that need no replacement do not pay for those that do: they are
+ * a command of their own, and the others must be worth it by themselves. */
+void accept(struct run *r, const candidate_list *v, const struct decision *d);
 
 /* Neighbours in the order of candidates: all of them at first, or one; half as many after a no, twice as many after a
  * yes. What is asked about together cannot count on each other's room, which is why large sets come first. A single node
@@ -144,6 +150,11 @@ void merge_many(struct run *r);
 void remove_prefix(struct run *r);
 /* One by one, what is left. */
 void replace_single(struct run *r);
+
+/* --- worst.c --------------------------------------------------------------------------------------------------------------- */
+
+/* Sets of nodes whose pods are worth the smallest part of the price, packed anew into fewer or cheaper nodes, as many as the setting allows. */
+void replace_worst(struct run *r);
 
 /* --- thorough.c: our own search --------------------------------------------------------------------------------------------- */
 

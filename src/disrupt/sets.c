@@ -40,7 +40,7 @@ bool take_if_allowed(struct run *r, const struct candidate *c)
     return true;
 }
 
-static void return_all(struct run *r, const candidate_list *v)
+void return_all(struct run *r, const candidate_list *v)
 {
     for (uint32_t i = 0; i < v->n; i++)
         r->taken[v->v[i]->pool]--;
@@ -76,8 +76,7 @@ static bool is_hopeless(struct run *r, const candidate_list *v, bool replace, do
     return replace ? least >= price_of(v) && least > 0 : least > 0;
 }
 
-/* The next candidates from `at` on that are free and within their budgets, at most `size`; the budgets are taken. */
-static void next_chunk(struct run *r, const candidate_list *all, uint32_t *at, uint32_t size, candidate_list *out)
+void next_chunk(struct run *r, const candidate_list *all, uint32_t *at, uint32_t size, candidate_list *out)
 {
     out->n = 0;
     for (; *at < all->n && out->n < size; (*at)++)
@@ -148,9 +147,7 @@ static void add_part(struct run *r, const candidate_list *v, uint32_t n_claims)
         c->claims = whatif_claims(r->w, r->a);
 }
 
-/* Ends the open question, whose answer was yes. Nodes that need no replacement do not pay for those that do: they are
- * a command of their own, and the others must be worth it by themselves. */
-static void accept(struct run *r, const candidate_list *v, const struct decision *d)
+void accept(struct run *r, const candidate_list *v, const struct decision *d)
 {
     candidate_list replaced = {0}, deleted = {0};
 

@@ -75,7 +75,7 @@ static void replace_drifted(struct run *r)
 
 /* There is no best order to ask in: what goes first takes the room that others would have needed. Each way is tried,
  * and the one that saves most is taken. */
-enum way { LARGE_SETS_FIRST, DELETES_FIRST, MERGES_FIRST, PREFIX_FIRST, N_WAYS };
+enum way { LARGE_SETS_FIRST, DELETES_FIRST, MERGES_FIRST, PREFIX_FIRST, WORST_FIRST, N_WAYS };
 
 /* Candidates; beyond that one way has to do, and the next pass finds what is left. A controller waits for the answer and
  * asks again soon: there the other ways are tried only for few candidates, or when the first way saves so large a share of
@@ -96,6 +96,10 @@ static void consolidate_many(struct run *r, enum way way)
         merge_many(r);
     if (way == PREFIX_FIRST)
         remove_prefix(r);
+    if (way == WORST_FIRST) {
+        sweep(r, 0, /* all_first= */ true);
+        replace_worst(r);
+    }
     /* What found nothing finds nothing a second time; a sweep with replacements asks about every node without, too. */
     bool changed = r->commands.n > before;
     if (way != LARGE_SETS_FIRST || changed)

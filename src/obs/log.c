@@ -1,5 +1,5 @@
-/* A logger is a piece of rendered text, the fields that it repeats, and the root that all loggers of a program share. So a line is: time, message, that text, and
- * the fields of the call.
+/* A logger is the fields that it adds to those of another one, and the root that all loggers of a program share. Fields are written when there is a line: most loggers are
+ * made for a piece of work that has nothing to say.
  */
 #include "obs/log.h"
 
@@ -36,7 +36,9 @@ struct log_root {
 
 struct log {
     struct log_root *root;
-    str fields; /* "k":v,"k":v; may be empty */
+    const struct log *of; /* whose fields come first; NULL: nobody's */
+    const struct log_field *f;
+    uint32_t n;
 };
 
 struct log *log_new(enum log_level min, const struct log_sink *sink, int64_t (*now_ms)(void *clock), void *clock)
@@ -94,25 +96,23 @@ static void put_field(struct jw *w, const struct log_field *f)
 struct log *log_with(struct arena *a, const struct log *l, const struct log_field *f, uint32_t n)
 {
     struct log *more = arena_new_one(a, struct log);
-    struct sb *b = &l->root->line;
-    struct jw w = {.out = b};
+    struct log_field *own = arena_new_array(a, struct log_field, n);
 
-    sb_reset(b);
-    jw_map(&w);
-    for (uint32_t i = 0; i < n; i++)
-        put_field(&w, &f[i]);
-    str own = str_sub(sb_view(b), 1, b->n);
-    size_t comma = l->fields.n > 0 && own.n > 0;
-    char *p = arena_new_array(a, char, l->fields.n + comma + own.n);
-
-    if (l->fields.n)
-        memcpy(p, l->fields.p, l->fields.n);
-    if (comma)
-        p[l->fields.n] = ',';
-    if (own.n)
-        memcpy(p + l->fields.n + comma, own.p, own.n);
-    *more = (struct log){l->root, {p, l->fields.n + comma + own.n}};
+    for (uint32_t i = 0; i < n; i++) {
+        own[i] = f[i];
+        own[i].s = arena_strdup(a, f[i].s);
+        own[i].ns = arena_strdup(a, f[i].ns);
+    }
+    *more = (struct log){.root = l->root, .of = l, .f = own, .n = n};
     return more;
+}
+
+static void put_fields(struct jw *w, const struct log *l)
+{
+    if (l->of)
+        put_fields(w, l->of);
+    for (uint32_t i = 0; i < l->n; i++)
+        put_field(w, &l->f[i]);
 }
 
 bool log_wants(const struct log *l, enum log_level level)
@@ -216,10 +216,7 @@ void log_write_from(const char *caller, const struct log *l, enum log_level leve
     }
     jw_key(&w, "message");
     jw_c(&w, message);
-    if (l->fields.n) {
-        sb_char(&r->line, ',');
-        sb_str(&r->line, l->fields);
-    }
+    put_fields(&w, l);
     for (uint32_t i = 0; i < n; i++)
         put_field(&w, &f[i]);
     if (e && e->call.peer)

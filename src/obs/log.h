@@ -43,7 +43,7 @@ struct log *log_new(enum log_level min, const struct log_sink *sink, int64_t (*n
 void log_free(struct log *l);
 AUTO_DEFINE(log)
 
-/* In the arena, which it must not outlive; text of the fields is copied. */
+/* In the arena, which it must not outlive, nor may it outlive l; text of the fields is copied. */
 struct log *log_with(struct arena *a, const struct log *l, const struct log_field *f, uint32_t n);
 
 bool log_wants(const struct log *l, enum log_level level);

@@ -138,7 +138,7 @@ struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable)
     uint64_t *waits = xcalloc(BITS_WORDS(s->n_pods) + 1, sizeof(*waits));
     uint32_t *node_of = xmalloc((s->n_pods + 1) * sizeof(*node_of)), n = s->n_pending;
 
-    w->arena = arena_new(1u << 20);
+    w->arena = arena_new(0);
     w->answer = arena_new(0);
     uint32_t *pods = arena_new_array(w->arena, uint32_t, s->n_pods);
     for (uint32_t i = 0; i < s->n_pending; i++) {
@@ -171,6 +171,12 @@ struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable)
 void whatif_set_compat(struct whatif *w)
 {
     w->compat = true;
+}
+
+void whatif_avoid_early(struct whatif *w)
+{
+    for (uint32_t i = 0; i < w->k.n_node_bins; i++)
+        w->k.bins.v[i].settling |= !w->k.p.snap->nodes[w->k.bins.v[i].node].initialized;
 }
 
 void whatif_free(struct whatif *w)
@@ -563,4 +569,26 @@ double whatif_least(struct whatif *w, const uint32_t *nodes, uint32_t n)
         if (w->by_price[i].room[0] >= sum[0] && w->by_price[i].room[1] >= sum[1] && w->by_price[i].room[2] >= sum[2])
             return w->by_price[i].price;
     return INFINITY;
+}
+
+double whatif_worth(struct whatif *w, uint32_t node)
+{
+    const struct packer *k = &w->k;
+    double sum[DIM_FIXED] = {0}, least = INFINITY;
+
+    if (!w->by_price)
+        price_rows(w);
+    for (uint32_t t = 0; t < w->on_node[node].n; t++)
+        for (uint32_t d = 0; d < DIM_FIXED; d++)
+            sum[d] += (double)k->p.shapes.v[k->shape_of[w->on_node[node].v[t]]].requests[d];
+    for (uint32_t i = 0; i < w->n_by_price; i++) {
+        double share = 0;
+
+        for (uint32_t d = 0; d < DIM_FIXED; d++)
+            share = MAX(share, w->by_price[i].room[d] > 0 ? sum[d] / (double)w->by_price[i].room[d]
+                               : sum[d] > 0               ? INFINITY
+                                                          : 0);
+        least = MIN(least, share * w->by_price[i].price);
+    }
+    return least;
 }

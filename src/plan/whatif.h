@@ -21,6 +21,8 @@ struct whatif;
  * outlive the object, and change only with events. */
 struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable);
 void whatif_set_compat(struct whatif *w); /* quirks of Karpenter that never do a user good are reproduced too */
+/* Before the first question: nodes that are not initialized are settling. Otherwise they may be found to be the place of a pod, which counts as failed. */
+void whatif_avoid_early(struct whatif *w);
 void whatif_free(struct whatif *w);
 /* Some NodePool could be launched from. */
 bool whatif_has_pools(const struct whatif *w);
@@ -51,6 +53,9 @@ bool whatif_took(const struct whatif *w, uint32_t node);
  * no room on any other; 0: there may be no such pods. INFINITY: no instance type could hold them together. */
 double whatif_least(struct whatif *w, const uint32_t *nodes, uint32_t n);
 
+/* What the pods of the node that would move are worth: their part of the price of a new node that is full of such pods, of the type that suits them best. */
+double whatif_worth(struct whatif *w, uint32_t node);
+
 /* While a question is open: why pods have no place, in Karpenter's words ("not all pods would schedule, …"). */
 str whatif_failures(struct whatif *w, struct arena *a);
 /* The first of these pods, by name: an index into snapshot.pods; UINT32_MAX: there is none. *ret_node: the node that is
@@ -76,10 +81,10 @@ enum cheaper {
 /* Leaves to the claims the types that together cost less than `price` wherever they are launched, by the rules of
  * lifecycle 8.10. `all_spot`: every node that goes is a spot node; `alone`: there is one. *ret_n: types left. */
 enum cheaper whatif_cheaper(struct whatif *w, double price, bool all_spot, bool alone, uint32_t *ret_n);
-/* The same of every claim, with a price and nothing else; false: minValues no longer hold, or nothing is left. */
-bool whatif_below(struct whatif *w, double price);
-/* Whether some claim could become this type. */
-bool whatif_offers(const struct whatif *w, uint32_t type);
+/* The same of claim `i`, with a price and nothing else; false: minValues no longer hold, or nothing is left. */
+bool whatif_below(struct whatif *w, uint32_t i, double price);
+/* Whether claim `i` could become this type. */
+bool whatif_offers(struct whatif *w, uint32_t i, uint32_t type);
 /* What claim `i` would cost: its cheapest offering; 0 when there is none (lifecycle 8.12). */
 double whatif_price(struct whatif *w, uint32_t i);
 /* The claims as they would be written, in `a`. */

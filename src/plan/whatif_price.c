@@ -161,22 +161,18 @@ enum cheaper whatif_cheaper(struct whatif *w, double price, bool all_spot, bool 
     return verdict;
 }
 
-bool whatif_below(struct whatif *w, double price)
+bool whatif_below(struct whatif *w, uint32_t i, double price)
 {
-    struct choice *v = choices(w);
-    bool ok = true;
-
-    for (uint32_t i = 0; i < w->n_choices; i++)
-        ok = choose_below(w, &v[i], price) && ok;
-    return ok;
+    return choose_below(w, &choices(w)[i], price);
 }
 
-bool whatif_offers(const struct whatif *w, uint32_t type)
+bool whatif_offers(struct whatif *w, uint32_t i, uint32_t type)
 {
-    for (uint32_t i = 0; i < w->n_choices; i++)
-        for (uint32_t k = 0; k < w->choices[i].n_types; k++)
-            if (w->choices[i].types[k] == type)
-                return true;
+    const struct choice *c = &choices(w)[i];
+
+    for (uint32_t k = 0; k < c->n_types; k++)
+        if (c->types[k] == type)
+            return true;
     return false;
 }
 

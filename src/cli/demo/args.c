@@ -116,7 +116,7 @@ bool demo_args_parse(int argc, char **argv, struct demo_args *ret)
         }
     }
     if (optind < argc)
-        return cli_fail("%s: demo takes options only; try: karpenter demo --help", argv[optind]), false;
+        return cli_fail("%s: there is no such verb; try: karpenter demo --help", argv[optind]), false;
     if (ret->data && ret->from)
         return cli_fail("--data and --from: the cluster begins with one file"), false;
     if (ret->bare && ret->tour)

@@ -15,6 +15,7 @@
 #include "cli/demo/ask.h"
 #include "cli/demo/aws.h"
 #include "cli/demo/files.h"
+#include "cli/demo/kept.h"
 #include "cli/demo/pods.h"
 #include "cli/demo/tour.h"
 #include "data/edit.h"
@@ -27,6 +28,8 @@
 #define KUBE_MINOR "1.36"
 #define TOKEN_BYTES 24
 #define SAVE_EVERY_US (30 * 1000000ll)
+#define READY_POLL_US 20000
+#define READY_PATIENCE_US (20 * 1000000ll)
 #define MAX_HEAD (16u << 10) /* room for any token and selector; all of it is cleared for every request */
 
 static const char cluster_manifest[] =
@@ -54,7 +57,8 @@ struct demo {
     const char *cert;
     char token[2 * TOKEN_BYTES + 1];
     int64_t began_us;
-    struct timer save;
+    struct timer save, ready;
+    int64_t patience_us; /* until then a NodePool is waited for */
     uint64_t saved_rv;
     int status;
 };
@@ -131,7 +135,8 @@ static bool write_env_file(struct demo *d, struct err *e)
     sb_printf(&b, "export KUBECONFIG=%s\n", d->kubeconfig);
     for (uint32_t i = 0; i < n; i++)
         sb_printf(&b, "export %s=" STR_FMT "\n", aws[i].name, STR_ARG(aws[i].value));
-    sb_c(&b, "export AWS_PAGER=\n");
+    /* Version 1 of aws listens to AWS_ENDPOINT_URL for all services but SQS. */
+    sb_c(&b, "export AWS_PAGER=\naws() { command aws --endpoint-url \"$AWS_ENDPOINT_URL\" \"$@\"; }\n");
     bool ok = demo_write_file(d->env_file, sb_view(&b), e);
     sb_fini(&b);
     if (!ok)
@@ -238,15 +243,10 @@ static void boot_nodes(struct demo *d)
 static bool fill(struct demo *d, struct err *e)
 {
     const char *from = d->args.data && access(d->args.data, F_OK) == 0 ? d->args.data : d->args.from;
-    struct sb b = {0};
-    bool ok;
 
-    if (from) {
-        ok = demo_read_file(from, &b, e) && kube_restore(d->kube, from, sb_view(&b), e);
-        sb_fini(&b);
-        d->saved_rv = kube_rv(d->kube);
-        return ok && kube_load_crds(d->kube, e) && (d->args.bare || put_settings(d, e));
-    }
+    if (from)
+        return kept_restore(d->kube, d->cluster, from, e) && kube_load_crds(d->kube, e) &&
+               (d->args.bare || put_settings(d, e));
     if (!kube_load_crds(d->kube, e))
         return false;
     boot_nodes(d);
@@ -333,8 +333,8 @@ static void print_hints(const struct demo *d)
             "\n"
             "  aws ec2 describe-instances                      # what the nodes are in the AWS account\n"
             "  aws events list-rules --name-prefix Karpenter\n"
-            "  aws --endpoint-url $AWS_ENDPOINT_URL sqs get-queue-attributes --attribute-names All \\\n"
-            "      --queue-url $AWS_ENDPOINT_URL/123456789012/" DEMO_QUEUE "\n"
+            "  aws sqs get-queue-attributes --attribute-names All --queue-url $(aws sqs get-queue-url \\\n"
+            "      --queue-name " DEMO_QUEUE " --query QueueUrl --output text)\n"
             "  karpenter demo interrupt NODE                   # AWS takes a spot machine back in two minutes\n"
             "  karpenter demo capacity spot 0                  # and has no spot capacity any more\n"
             "  karpenter demo publish-ami                      # a new image of Amazon Linux 2023\n");
@@ -362,14 +362,52 @@ static void on_tour_end(void *ctx, bool ok)
     world_quit(d->world);
 }
 
-/* The controller is there: from now on things happen. */
+static bool pool_is_ready(const struct object *pool)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+    const struct tree *list = tree_at(kube_tree(a, pool), "status", "conditions", NULL);
+
+    for (uint32_t i = 0; list && i < list->n; i++)
+        if (str_is(tree_str(tree_get(&list->items[i], "type")), "Ready"))
+            return str_is(tree_str(tree_get(&list->items[i], "status")), "True");
+    return false;
+}
+
+static void count_ready(void *ctx, const struct object *pool)
+{
+    *(uint32_t *)ctx += pool_is_ready(pool);
+}
+
+/* The controller leads, and a NodePool can be used: from now on things happen. A cluster that was kept may have none that ever can. */
+static void on_ready(void *ctx)
+{
+    struct demo *d = ctx;
+    const struct kind *pools = kube_kind(d->kube, STR("karpenter.sh"), STR("NodePool"));
+    uint32_t n = 0;
+
+    kube_each(d->kube, pools, (str){0}, count_ready, &n);
+    if (n == 0 && world_mono_us(d->world) < d->patience_us) {
+        timer_set(d->world, &d->ready, READY_POLL_US);
+        return;
+    }
+    print_welcome(d);
+    if (d->args.tour)
+        tour_go(&(struct tour_setup){.world = d->world,
+                                     .server = d->server,
+                                     .token = str_c(d->token),
+                                     .ca_pem = d->cert,
+                                     .aws = d->aws,
+                                     .on_end = on_tour_end,
+                                     .ctx = d});
+}
+
 static void on_lead(void *ctx)
 {
     struct demo *d = ctx;
 
-    print_welcome(d);
-    if (d->args.tour)
-        tour_go(&(struct tour_setup){d->world, d->server, str_c(d->token), d->cert, on_tour_end, d});
+    d->patience_us = world_mono_us(d->world) + READY_PATIENCE_US;
+    d->ready = (struct timer){.fn = on_ready, .ctx = d};
+    timer_set(d->world, &d->ready, 0);
 }
 
 static void begin(struct demo *d)

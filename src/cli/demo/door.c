@@ -98,7 +98,7 @@ static void capacity(struct demo_aws *d, struct exchange *x, const struct asked 
 
 struct publishing {
     struct demo_aws *d;
-    uint32_t n;
+    struct sb ids;
     bool ok;
     struct err e;
 };
@@ -110,7 +110,8 @@ static void publish_one(void *ctx, const struct account_image *i)
     p->ok = p->ok && sim_aws_publish_image(p->d->account, i->image, i->parameters[0], &p->e);
     if (p->ok && i->parameters[1].n)
         sim_aws_set_parameter(p->d->account, i->parameters[1], tree_str(tree_get(i->image, "ImageId")));
-    p->n += p->ok;
+    if (p->ok)
+        sb_printf(&p->ids, " " STR_FMT, STR_ARG(tree_str(tree_get(i->image, "ImageId"))));
 }
 
 /* Of a family's own kind, and newer than all before: the day, one day further for each that was published in this run. */
@@ -143,8 +144,10 @@ static void publish(struct demo_aws *d, struct exchange *x, const struct asked *
     else {
         d->n_published++;
         answer(x, 200,
-               arena_printf(x->arena, STR_FMT "@" STR_FMT ": %u images\n", STR_ARG(q->family), STR_ARG(version), p.n));
+               arena_printf(x->arena, STR_FMT "@" STR_FMT STR_FMT "\n", STR_ARG(q->family), STR_ARG(version),
+                            STR_ARG(sb_view(&p.ids))));
     }
+    sb_fini(&p.ids);
 }
 
 /* ---- all of them ---- */

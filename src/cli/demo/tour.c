@@ -1,296 +1,294 @@
-/* Everything goes over the wire, as it would with kubectl. A step is a sentence, the command that a person would type, the call that does the same, and a
+/* Everything goes over the wire, as it would with kubectl and aws. A step is a sentence, the command that a person would type, the call that does the same, and a
  * condition that has to come true within its time. */
-#include "cli/demo/tour.h"
-
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "data/edit.h"
+#include "cli/demo/ask.h"
+#include "cli/demo/aws.h"
+#include "cli/demo/tour_int.h"
 #include "data/reader.h"
-#include "k8s/api.h"
 #include "net/fiber.h"
 
-#define POLL_US 50000
-#define PATIENCE_US (60 * 1000000ll)
+static const struct api_kind api_ec2nodeclasses = {"karpenter.k8s.aws", "v1", "ec2nodeclasses", "EC2NodeClass", false};
 
-struct tour {
-    struct tour_setup s;
-    struct kube_config *config;
-    struct api *api;
-    struct arena *a; /* of the step */
-    struct err e;
-    uint32_t most_going; /* nodes on their way out at once, in the step */
-};
-
-struct sight { /* what there is at the moment */
-    struct tree *claims, *pods;
-    uint32_t n_claims, n_ready; /* NodeClaims, and those that are Ready */
-    uint32_t n_pods, n_running;
-    uint32_t n_nodes; /* that belong to a NodePool */
-    uint32_t n_going; /* of these: tainted or being deleted */
-    uint32_t n_spot;  /* NodeClaims of spot capacity */
-    double price;     /* of all NodeClaims, an hour */
-};
-
-static bool list(struct tour *t, const struct api_kind *k, const char *ns, struct tree **ret)
+PRINTF(1, 2) static void say(const char *fmt, ...)
 {
-    struct tree *l;
+    va_list ap;
 
-    if (!api_get(t->api, t->a, &(struct api_ref){k, str_c(ns), {0}}, &l, &t->e))
-        return false;
-    *ret = tree_find(l, STR("items"));
-    return *ret != NULL || err_set(&t->e, ERR_INVALID, "the server's list of %s has no items", k->plural);
+    va_start(ap, fmt);
+    (void)printf("\n-- ");
+    (void)vprintf(fmt, ap);
+    (void)printf("\n");
+    va_end(ap);
 }
 
-static bool is_ready(const struct tree *claim)
+PRINTF(1, 2) static void say_command(const char *fmt, ...)
 {
-    const struct tree *list = tree_at(claim, "status", "conditions", NULL);
+    va_list ap;
 
-    for (uint32_t i = 0; list && i < list->n; i++)
-        if (str_is(tree_str(tree_get(&list->items[i], "type")), "Ready"))
-            return str_is(tree_str(tree_get(&list->items[i], "status")), "True");
-    return false;
-}
-
-static bool is_going(const struct tree *node)
-{
-    const struct tree *taints = tree_at(node, "spec", "taints", NULL);
-
-    for (uint32_t i = 0; taints && i < taints->n; i++)
-        if (str_is(tree_str(tree_get(&taints->items[i], "key")), "karpenter.sh/disrupted"))
-            return true;
-    return tree_at(node, "metadata", "deletionTimestamp", NULL) != NULL;
-}
-
-static double price_of(const struct tree *claim)
-{
-    double price;
-
-    return str_to_double(tree_str(tree_at(claim, "metadata", "labels", "eks-node-viewer/instance-price", NULL)), &price)
-               ? price
-               : 0;
-}
-
-static bool look(struct tour *t, struct sight *s)
-{
-    struct tree *nodes;
-
-    *s = (struct sight){0};
-    arena_reset(t->a);
-    if (!list(t, &api_nodeclaims, "", &s->claims) || !list(t, &api_pods, "default", &s->pods) ||
-        !list(t, &api_nodes, "", &nodes))
-        return false;
-    s->n_claims = s->claims->n;
-    for (uint32_t i = 0; i < s->claims->n; i++) {
-        const struct tree *c = &s->claims->items[i];
-
-        s->n_ready += is_ready(c);
-        s->n_spot += str_is(tree_str(tree_at(c, "metadata", "labels", "karpenter.sh/capacity-type", NULL)), "spot");
-        s->price += price_of(c);
-    }
-    for (uint32_t i = 0; i < s->pods->n; i++) {
-        const struct tree *p = &s->pods->items[i];
-
-        if (tree_at(p, "metadata", "deletionTimestamp", NULL))
-            continue;
-        s->n_pods++;
-        s->n_running += str_is(tree_str(tree_at(p, "status", "phase", NULL)), "Running");
-    }
-    for (uint32_t i = 0; i < nodes->n; i++)
-        if (tree_get(tree_at(&nodes->items[i], "metadata", "labels", NULL), "karpenter.sh/nodepool")) {
-            s->n_nodes++;
-            s->n_going += is_going(&nodes->items[i]);
-        }
-    t->most_going = MAX(t->most_going, s->n_going);
-    return true;
-}
-
-typedef bool (*holds_fn)(const struct sight *s, uint32_t n, str name);
-
-/* Looks until the condition holds; says how long it took. */
-static bool wait_for(struct tour *t, holds_fn holds, uint32_t n, str name, const char *what, struct sight *s)
-{
-    int64_t began = world_mono_us(t->s.world);
-
-    for (;;) {
-        int64_t took = world_mono_us(t->s.world) - began;
-
-        if (!look(t, s))
-            return false;
-        if (holds(s, n, name)) {
-            (void)printf("   %.1f s later: %s\n", (double)took / 1e6, what);
-            return true;
-        }
-        if (took > PATIENCE_US || world_dead(t->s.world))
-            return err_set(&t->e, ERR_TIMEOUT,
-                           "waited %lld s for: %s; there are %u NodeClaims (%u ready), %u nodes, %u of %u pods running",
-                           PATIENCE_US / 1000000, what, s->n_claims, s->n_ready, s->n_nodes, s->n_running, s->n_pods);
-        fiber_sleep_us(t->s.world, POLL_US);
-    }
-}
-
-static void say(const char *what, const char *command)
-{
-    (void)printf("\n-- %s\n   $ kubectl %s\n", what, command);
+    va_start(ap, fmt);
+    (void)printf("   $ ");
+    (void)vprintf(fmt, ap);
+    (void)printf("\n");
+    va_end(ap);
     (void)fflush(stdout);
 }
 
-static void say_claims(const struct sight *s)
-{
-    for (uint32_t i = 0; i < s->n_claims; i++) {
-        const struct tree *c = &s->claims->items[i], *labels = tree_at(c, "metadata", "labels", NULL);
-        str price = tree_str(tree_get(labels, "eks-node-viewer/instance-price"));
+/* ---- what a person does ---- */
 
-        (void)printf("   " STR_FMT "  " STR_FMT "  " STR_FMT "  " STR_FMT "%s" STR_FMT "\n",
-                     STR_ARG(tree_str(tree_at(c, "metadata", "name", NULL))),
-                     STR_ARG(tree_str(tree_get(labels, "node.kubernetes.io/instance-type"))),
-                     STR_ARG(tree_str(tree_get(labels, "karpenter.sh/capacity-type"))),
-                     STR_ARG(tree_str(tree_get(labels, "topology.kubernetes.io/zone"))), price.n ? "  $/h " : "",
-                     STR_ARG(price));
-    }
-    (void)fflush(stdout);
-}
-
-static bool scale(struct tour *t, int64_t replicas)
+static bool scale(struct tour *t, const char *deployment, int64_t replicas)
 {
     struct tree *patch = tree_new_map(t->a);
 
+    say_command("kubectl scale deployment %s --replicas %lld", deployment, (long long)replicas);
     tree_set_i64(t->a, tree_sub(t->a, patch, "spec"), "replicas", replicas);
-    return api_patch(t->api, t->a, &(struct api_ref){&api_deployments, STR("default"), STR("inflate")}, NULL, API_MERGE,
-                     patch, NULL, &t->e);
+    return api_patch(t->api, t->a, &(struct api_ref){&api_deployments, STR("default"), str_c(deployment)}, NULL,
+                     API_MERGE, patch, NULL, &t->e);
+}
+
+static bool patch(struct tour *t, const struct api_kind *kind, const char *short_name, const char *text)
+{
+    const struct tree *body;
+
+    say_command("kubectl patch %s default --type merge -p '%s'", short_name, text);
+    return tree_parse_json(t->a, "patch", str_c(text), &body, &t->e) &&
+           api_patch(t->api, t->a, &(struct api_ref){kind, {0}, STR("default")}, NULL, API_MERGE, body, NULL, &t->e);
+}
+
+static bool delete_one(struct tour *t, const struct api_kind *kind, const char *short_name, str name)
+{
+    say_command("kubectl delete %s " STR_FMT, short_name, STR_ARG(name));
+    return api_delete(t->api, t->a, &(struct api_ref){kind, {0}, name}, NULL, &t->e);
+}
+
+static bool delete_classes(struct tour *t)
+{
+    struct tree *l;
+    const struct tree *items;
+
+    say_command("kubectl delete ec2nodeclasses --all");
+    if (!api_get(t->api, t->a, &(struct api_ref){&api_ec2nodeclasses, {0}, {0}}, &l, &t->e))
+        return false;
+    items = tree_get(l, "items");
+    for (uint32_t i = 0; items && i < items->n; i++)
+        if (!api_delete(t->api, t->a,
+                        &(struct api_ref){&api_ec2nodeclasses, {0}, arena_strdup(t->a, claim_name(&items->items[i]))},
+                        NULL, &t->e))
+            return false;
+    return true;
+}
+
+/* What `karpenter demo VERB` does; *ret is the answer. */
+static bool ask(struct tour *t, const char *path, str *ret)
+{
+    return ask_door(t->s.world, t->a, t->s.aws->url, t->s.aws->secret, str_c(path), ret, &t->e);
 }
 
 /* ---- conditions ---- */
 
-static bool all_run(const struct sight *s, uint32_t n, str name UNUSED)
+static bool all_run(const struct tour *t, const struct sight *s)
 {
-    return s->n_pods == n && s->n_running == n && s->n_claims > 0 && s->n_ready == s->n_claims &&
-           s->n_nodes == s->n_claims;
+    return s->n_pods == t->want_pods && s->n_running == t->want_pods && s->n_claims > 0 && s->n_ready == s->n_claims &&
+           s->n_nodes == s->n_claims && s->n_machines == s->n_claims && s->n_going == 0;
 }
 
-static bool gone_and_all_run(const struct sight *s, uint32_t n, str name)
+/* One of on-demand capacity is among them. */
+static bool all_run_on_two(const struct tour *t, const struct sight *s)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->n_claims; i++)
+        n += str_is(claim_label(&s->claims->items[i], "karpenter.sh/capacity-type"), "on-demand");
+    return n == 1 && s->n_claims == 2 && all_run(t, s);
+}
+
+static bool one_is_lost(const struct tour *t, const struct sight *s)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < s->n_claims; i++)
+        kept += was_there(t, claim_name(&s->claims->items[i]));
+    return kept < t->n_before && all_run(t, s);
+}
+
+static bool all_are_new(const struct tour *t, const struct sight *s)
 {
     for (uint32_t i = 0; i < s->n_claims; i++)
-        if (str_eq(tree_str(tree_at(&s->claims->items[i], "metadata", "name", NULL)), name))
+        if (was_there(t, claim_name(&s->claims->items[i])))
             return false;
-    return all_run(s, n, name);
+    return all_run(t, s);
 }
 
-static bool none_is_spot(const struct sight *s, uint32_t n, str name)
+/* All pods run, and every node goes but a new one, which is smaller. That they are gone is seen at the end of the tour. */
+static bool one_small_stays(const struct tour *t, const struct sight *s)
 {
-    return s->n_spot == 0 && s->n_going == 0 && all_run(s, n, name);
+    uint32_t small = 0;
+
+    for (uint32_t i = 0; i < s->n_claims; i++) {
+        const struct tree *c = &s->claims->items[i];
+
+        small += !was_there(t, claim_name(c)) && claim_cpus(c) < t->large_cpus;
+    }
+    return small == 1 && s->n_ready == s->n_claims && s->n_nodes == s->n_claims && s->n_leaving == s->n_claims - 1 &&
+           s->n_pods == t->want_pods && s->n_running == t->want_pods;
 }
 
-/* Three pods of a CPU each fit on four CPUs, and no other node was left. */
-static bool one_is_enough(const struct sight *s, uint32_t n, str name)
+static bool nothing_left(const struct tour *t, const struct sight *s)
 {
-    str cpus;
+    struct demo_leftovers n = t->s.aws ? demo_aws_leftovers(t->s.aws) : (struct demo_leftovers){0};
 
-    if (s->n_claims != 1 || s->n_going || !all_run(s, n, name))
-        return false;
-    cpus = tree_str(tree_at(s->claims->items, "metadata", "labels", "karpenter.kwok.sh/instance-cpu", NULL));
-    return str_is(cpus, "4");
-}
-
-static bool nothing_left(const struct sight *s, uint32_t n UNUSED, str name UNUSED)
-{
-    return s->n_claims == 0 && s->n_nodes == 0 && s->n_pods == 0;
+    return s->n_claims == 0 && s->n_nodes == 0 && s->n_pods == 0 && n.instances == 0 && n.templates == 0;
 }
 
 /* ---- steps ---- */
 
-static bool lose_a_node(struct tour *t, uint32_t n, struct sight *s)
+static const struct tree *claim_of(const struct sight *s, const char *capacity_type)
 {
-    str name = tree_str(tree_at(&s->claims->items[0], "metadata", "name", NULL));
-    char kept[256], command[300];
-
-    (void)snprintf(kept, sizeof(kept), STR_FMT, STR_ARG(name));
-    (void)snprintf(command, sizeof(command), "delete nodeclaim %s", kept);
-    say("One NodeClaim is deleted: its node is tainted and drained, a new one takes the pods, then the machine goes.",
-        command);
-    return api_delete(t->api, t->a, &(struct api_ref){&api_nodeclaims, {0}, str_c(kept)}, NULL, &t->e) &&
-           wait_for(t, gone_and_all_run, n, str_c(kept), "it is gone, with its node; every pod runs", s);
+    for (uint32_t i = 0; i < s->n_claims; i++)
+        if (str_is(claim_label(&s->claims->items[i], "karpenter.sh/capacity-type"), capacity_type))
+            return &s->claims->items[i];
+    return NULL;
 }
 
-static bool patch_pool(struct tour *t, const char *text)
+static bool scale_up(struct tour *t, struct sight *s)
 {
-    const struct tree *patch;
+    say("Five pods that want a CPU each. No node has room: Karpenter picks one that has.");
+    t->want_pods = 5;
+    if (!scale(t, "inflate", 5) || !tour_wait(t, all_run, "five pods run", s))
+        return false;
+    tour_say_claims(s);
+    say("Six more, of a deployment that must not be interrupted: they select on-demand capacity.");
+    t->want_pods = 11;
+    if (!scale(t, "critical", 6) || !tour_wait(t, all_run_on_two, "eleven pods run on two nodes", s))
+        return false;
+    tour_say_claims(s);
+    return true;
+}
 
-    return tree_parse_json(t->a, "patch", str_c(text), &patch, &t->e) &&
-           api_patch(t->api, t->a, &(struct api_ref){&api_nodepools, {0}, STR("default")}, NULL, API_MERGE, patch, NULL,
-                     &t->e);
+static bool lose_a_node(struct tour *t, struct sight *s)
+{
+    const struct tree *lost = claim_of(s, "spot");
+    char path[300];
+    str words;
+
+    if (!lost)
+        return err_set(&t->e, ERR_INVALID, "no node is of spot capacity");
+    tour_begin(t, s);
+    str name = arena_strdup(t->keep, claim_name(lost));
+    t->lost_node = arena_strdup(t->keep, tree_str(tree_at(lost, "status", "nodeName", NULL)));
+    if (t->s.aws) {
+        str id = tree_str(tree_at(lost, "status", "providerID", NULL));
+
+        t->lost_id = arena_strdup(t->keep, str_sub(id, id.n > 19 ? id.n - 19 : 0, id.n)); /* i- and 17 digits */
+        say("AWS wants its spot machine back, and gives two minutes' notice. Pods move as fast as a new node takes them and their\n"
+            "   disruption budget allows, which is well before the machine would be gone.");
+        say_command("karpenter demo interrupt " STR_FMT, STR_ARG(t->lost_node));
+        (void)snprintf(path, sizeof(path), "interrupt?node=" STR_FMT, STR_ARG(t->lost_node));
+        if (!ask(t, path, &words))
+            return false;
+    } else {
+        say("One NodeClaim is deleted: its node is tainted and drained, a new one takes the pods, then the machine goes.");
+        if (!delete_one(t, &api_nodeclaims, "nodeclaim", name))
+            return false;
+    }
+    if (!tour_wait(t, one_is_lost, "it is gone, with its node; every pod runs", s))
+        return false;
+    return t->overlapped || err_set(&t->e, ERR_INVALID, "the node was gone before there was another");
 }
 
 /* From here on nodes may go as soon as they are not needed. */
-static bool out_of_date(struct tour *t, uint32_t n, struct sight *s)
-{
-    static const char *const patch =
-        "{\"spec\":{\"disruption\":{\"consolidateAfter\":\"0s\",\"budgets\":["
-        "{\"nodes\":\"1\",\"reasons\":[\"Drifted\"]},{\"nodes\":\"100%\"}]},"
-        "\"template\":{\"spec\":{\"requirements\":["
-        "{\"key\":\"karpenter.sh/capacity-type\",\"operator\":\"In\",\"values\":[\"on-demand\"]},"
-        "{\"key\":\"kubernetes.io/arch\",\"operator\":\"In\",\"values\":[\"amd64\"]},"
-        "{\"key\":\"karpenter.kwok.sh/instance-cpu\",\"operator\":\"Lt\",\"values\":[\"33\"]}]}}}}";
-    char command[600];
+#define DISRUPTION                                                                                                     \
+    "\"disruption\":{\"consolidateAfter\":\"0s\",\"budgets\":[{\"nodes\":\"1\",\"reasons\":[\"Drifted\"]},{\"nodes\":" \
+    "\"100%\"}]}"
 
-    (void)snprintf(command, sizeof(command), "patch nodepool default --type merge -p '%s'", patch);
-    say("Spot capacity is not wanted any more: the nodes have drifted. Each is replaced first and drained then, one "
-        "at a time,\n   because the NodePool's budget says so.",
-        command);
-    t->most_going = 0;
-    if (!patch_pool(t, patch) || !wait_for(t, none_is_spot, n, STR(""), "every node is on-demand, every pod runs", s))
+static bool new_image(struct tour *t)
+{
+    str words, alias, rest;
+    char path[100], text[300];
+
+    say_command("karpenter demo publish-ami");
+    if (!ask(t, "publish-ami?family=al2023", &words))
         return false;
+    (void)str_cut(words, ' ', &alias, &rest); /* al2023@v20260702 ami-… ami-… */
+    (void)str_cut(rest, ' ', &t->image, &rest);
+    t->image = arena_strdup(t->keep, t->image); /* the first is for amd64 */
+    (void)snprintf(path, sizeof(path), STR_FMT, STR_ARG(alias));
+    (void)snprintf(text, sizeof(text), "{\"spec\":{\"amiSelectorTerms\":[{\"alias\":\"%s\"}]}}", path);
+    return patch(t, &api_nodepools, "nodepool", "{\"spec\":{" DISRUPTION "}}") &&
+           patch(t, &api_ec2nodeclasses, "ec2nodeclass", text);
+}
+
+static bool out_of_date(struct tour *t, struct sight *s)
+{
+    tour_begin(t, s);
+    if (t->s.aws) {
+        say("There is a new image of Amazon Linux, and the node class asks for it: the nodes have drifted. Each is replaced first and\n"
+            "   drained then, one at a time, because the NodePool's budget says so.");
+        if (!new_image(t))
+            return false;
+    } else {
+        say("Nodes are to have another label: those that are there have drifted. Each is replaced first and drained then, one at a\n"
+            "   time, because the NodePool's budget says so.");
+        if (!patch(t, &api_nodepools, "nodepool",
+                   "{\"spec\":{" DISRUPTION ",\"template\":{\"metadata\":{\"labels\":{\"team\":\"blue\"}}}}}"))
+            return false;
+    }
+    if (!tour_wait(t, all_are_new, "every node is a new one, every pod runs", s))
+        return false;
+    tour_say_claims(s);
     return t->most_going <= 1 ||
            err_set(&t->e, ERR_INVALID, "the budget allows one node at a time, and %u went", t->most_going);
 }
 
-static bool too_large(struct tour *t, struct sight *s)
+static bool scale_down(struct tour *t, struct sight *s)
 {
+    const struct tree *large = claim_of(s, "on-demand");
     double before = s->price;
 
-    say("Most pods go. Nodes that others have room for are removed; one that is too large is replaced by a cheaper one, "
-        "which is ready\n   before the pods move.",
-        "scale deployment inflate --replicas 3");
-    if (!scale(t, 3) || !wait_for(t, one_is_enough, 3, STR(""), "three pods run on one node of four CPUs", s))
+    tour_begin(t, s);
+    t->large_cpus = large ? claim_cpus(large) : 0;
+    t->want_pods = 2;
+    say("Nobody needs inflate any more, and of the others two are enough. Empty nodes go by themselves; one that is too large is\n"
+        "   replaced by a cheaper one, which is ready before its pods move.");
+    if (!scale(t, "inflate", 0) || !scale(t, "critical", 2) ||
+        !tour_wait(t, one_small_stays, "two pods run on a smaller node, the others go", s))
         return false;
-    (void)printf("   $ %.2f an hour instead of $ %.2f\n", s->price, before);
+    if (before > 0)
+        (void)printf("   $ %.2f an hour instead of $ %.2f\n", s->price, before);
+    tour_say_claims(s);
     return true;
+}
+
+static bool clean_up(struct tour *t, struct sight *s)
+{
+    say("The end: no pods, and a NodePool that is deleted takes its nodes along%s.",
+        t->s.aws ? ", node classes what they had in the account" : "");
+    return scale(t, "critical", 0) && delete_one(t, &api_nodepools, "nodepool", STR("default")) &&
+           (!t->s.aws || delete_classes(t)) &&
+           tour_wait(
+               t, nothing_left,
+               t->s.aws
+                   ? "no NodeClaims, no nodes but the bootstrap group; no instances and no launch templates in the account"
+                   : "no NodeClaims, no nodes but the bootstrap group",
+               s);
 }
 
 static bool steps(struct tour *t)
 {
     struct sight s;
 
-    say("Five pods that want a CPU each. No node has room: Karpenter picks one that has.",
-        "scale deployment inflate --replicas 5");
-    if (!scale(t, 5) || !wait_for(t, all_run, 5, STR(""), "five pods run", &s))
-        return false;
-    say_claims(&s);
-    say("Twenty of them.", "scale deployment inflate --replicas 20");
-    if (!scale(t, 20) || !wait_for(t, all_run, 20, STR(""), "twenty pods run", &s))
-        return false;
-    say_claims(&s);
-    if (!lose_a_node(t, 20, &s))
-        return false;
-    say_claims(&s);
-    if (!out_of_date(t, 20, &s))
-        return false;
-    say_claims(&s);
-    if (!too_large(t, &s))
-        return false;
-    say_claims(&s);
-    say("Nobody needs anything any more. Empty nodes go by themselves.", "scale deployment inflate --replicas 0");
-    return scale(t, 0) &&
-           wait_for(t, nothing_left, 0, STR(""), "no pods, no NodeClaims, no nodes but the bootstrap group", &s);
+    return scale_up(t, &s) && lose_a_node(t, &s) && out_of_date(t, &s) && scale_down(t, &s) && clean_up(t, &s);
 }
 
 static void run(void *arg)
 {
     struct tour *t = arg;
+    int64_t began = world_mono_us(t->s.world);
     bool ok = steps(t);
 
     if (ok)
-        (void)printf("\nEvery step happened.\n");
+        (void)printf("\nEvery step happened, in %.0f s.\n", (double)(world_mono_us(t->s.world) - began) / 1e6);
     else
         (void)fprintf(stderr, "karpenter: tour: %s\n", t->e.msg);
     (void)fflush(stdout);
@@ -298,6 +296,7 @@ static void run(void *arg)
     api_free(t->api);
     kube_config_free(t->config);
     arena_free(t->a);
+    arena_free(t->keep);
     free(t);
 }
 
@@ -307,6 +306,7 @@ void tour_go(const struct tour_setup *s)
 
     t->s = *s;
     t->a = arena_new(0);
+    t->keep = arena_new(0);
     t->config = kube_config_fixed(s->server, s->token, s->ca_pem);
     t->api = api_new(s->world, t->config, &(struct api_options){.user_agent = "karpenter-tour/" KARPENTER_VERSION});
     fiber_go(s->world, "tour", run, t);

@@ -183,10 +183,10 @@ static bool ensure_role(struct ec2 *p, struct arena *a, const struct ec2_class *
         return false;
     if (!str_eq(role, bare(k->role))) {
         name = name_of(a, p, k->name, random_text(a, p));
+        protect(p, name); /* first: whoever collects profiles may see it before it has its role */
         if (!make(p, a, k, name, e))
             return err_wrap(e, "creating instance profile");
         memo_put_text(&p->profiles->recent, recent_key(a, k), name, ec2_clock_ms(p), RECENT_MS);
-        protect(p, name);
     }
     if (!str_eq(name, k->status.profile))
         protect(p, k->status.profile);

@@ -233,7 +233,9 @@ bool meta_is_qualified(str s, struct causes *out, str field); /* label keys; out
 /* What is wrong with a label value; NULL: nothing. */
 const char *meta_label_value(str s);
 
-/* ---- writing (write.c) ---- */
+/* ---- writing (write.c, write_part.c; write_judge.h) ---- */
+
+#define CHANGED_SINCE "the object has been modified; please apply your changes to the latest version and try again"
 
 /* One write on its way through the server. */
 struct write {
@@ -251,6 +253,7 @@ struct write {
     const struct object **ret; /* may be NULL */
 };
 
+bool write_answer(struct write *w, const struct object *o); /* true */
 bool write_create(struct write *w);
 bool write_update(struct write *w, const struct object *old);
 /* Stores obj in place of old without rules and validation: what the server itself changes. The answer is the new revision, or

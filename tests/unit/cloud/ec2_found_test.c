@@ -282,6 +282,30 @@ static void image_terms(void **state)
 }
 
 /* P4: an image of "latest" goes out of date; the parameter is asked for again, others are not. */
+/* A2 */
+static void a2_states_of_images(void **state)
+{
+    static const char *const states[] = {"pending", "invalid", "deregistered", "transient",
+                                         "failed",  "error",   "disabled",     "available"};
+    struct class_lab *l = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+        AUTO(arena) struct arena *a = arena_new(0);
+        const char *members = arena_printf(a,
+                                           "{\"images\":[{\"ImageId\":\"ami-one\",\"Name\":\"one\",\"State\":\"%s\","
+                                           "\"Architecture\":\"x86_64\",\"CreationDate\":\"2026-01-01T00:00:00Z\","
+                                           "\"Tags\":[{\"Key\":\"t\",\"Value\":\"1\"}]}]}",
+                                           states[i])
+                                  .p;
+
+        class_lab_close(l);
+        class_lab_open(l, members);
+        check_str(states[i],
+                  found(l, AMIS, SPEC("\"amiFamily\":\"AL2023\",\"amiSelectorTerms\":[{\"tags\":{\"t\":\"1\"}}]")),
+                  strcmp(states[i], "available") == 0 ? "ami-one/1" : "");
+    }
+}
+
 static void parameters_out_of_date(void **state)
 {
     struct class_lab *l = *state;
@@ -374,9 +398,12 @@ static void placement_groups(void **state)
     check_str("N6 not available",
               found(l, PLACEMENT, SPEC(AL2023 ",\"placementGroupSelector\":{\"name\":\"pending-one\"}")), "!2");
     check_str("N6 none is asked for", found(l, PLACEMENT, SPEC(AL2023)), "!2");
-    check_u64("three questions", class_lab_calls(l, "DescribePlacementGroups"), 3);
+    check_u64("nobody was asked", class_lab_calls(l, "DescribePlacementGroups"), 3);
+    check_str("S3 a name is a name",
+              found(l, PLACEMENT, SPEC(AL2023 ",\"placementGroupSelector\":{\"name\":\"pg-part1\"}")), "!2");
+    check_u64("four questions", class_lab_calls(l, "DescribePlacementGroups"), 4);
     (void)found(l, PLACEMENT, SPEC(AL2023 ",\"placementGroupSelector\":{\"name\":\"pending-one\"}"));
-    check_u64("also that there is none is remembered", class_lab_calls(l, "DescribePlacementGroups"), 3);
+    check_u64("also that there is none is remembered", class_lab_calls(l, "DescribePlacementGroups"), 4);
 }
 
 static void old_placement_group(void **state)
@@ -401,9 +428,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, class_lab_setup, class_lab_teardown)
-        T(subnets_and_groups), T(subnets_by_other_terms), T(addresses),        T(images),
-        T(image_terms),        T(parameters_out_of_date), T(reservations),     T(machines_left),
-        T(placement_groups),   T(old_placement_group),    T(one_asks_for_all), T(the_next_one_asks_again),
+        T(subnets_and_groups),
+        T(subnets_by_other_terms),
+        T(addresses),
+        T(images),
+        T(image_terms),
+        T(parameters_out_of_date),
+        T(reservations),
+        T(machines_left),
+        T(placement_groups),
+        T(old_placement_group),
+        T(one_asks_for_all),
+        T(a2_states_of_images),
+        T(the_next_one_asks_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,6 +162,22 @@ static void it18_prices_of_overlays_alone(void **state)
     check_true("not without the gate", !provider_lab_go(x, LAB_LAUNCH) && x->e.kind == ERR_CAPACITY);
 }
 
+/* IT20: nobody has types of a class that cannot be read; as soon as it can be, they are there. */
+static void it20_until_it_can_be_read(void **state)
+{
+    struct provider_lab *x = *state;
+
+    begin(x, LAB_SPEC("al2023@latest"));
+    tree_set(x->l->a, tree_sub(x->l->a, x->l->stored[0], "spec"), "kubelet", *tree_new_list(x->l->a));
+    x->news++;
+    check_u64("no types", x->cloud->catalog(x->cloud->self)->n, 0);
+    check_true("no launch", !provider_lab_go(x, LAB_LAUNCH) && x->e.kind == ERR_INVALID);
+    tree_drop(tree_sub(x->l->a, x->l->stored[0], "spec"), STR("kubelet"));
+    x->news++;
+    check_true("types", x->cloud->catalog(x->cloud->self)->n > 100);
+    check_ok("a launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
+}
+
 /* ---- L2, L3 ---- */
 
 #define REFUSED(fleet) "{\"faults\":{\"fleet\":[" fleet "]}}"
@@ -555,6 +571,7 @@ int main(void)
         T(c6_many_values),
         T(overlays_count),
         T(it18_prices_of_overlays_alone),
+        T(it20_until_it_can_be_read),
         T(l2_what_is_a_shortage),
         T(l2_spot_without_its_role),
         T(l3_zones_that_nobody_chose),

@@ -1,0 +1,98 @@
+/* The nodes that are used worst, packed anew together.
+ *
+ * What a node's pods are worth is their part of the price of a new node that is full of such pods, of the type that suits
+ * them best. Where pods are worth half of what their node costs, the rest is paid for nothing: for room that nobody asks
+ * for, or that is of no use because another resource is used up. Such nodes seldom go one by one, as each has pods that fit
+ * nowhere else; a few of them together become fewer and fuller ones. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "disrupt/methods.h"
+
+#define NODES_PER_CLAIM 2 /* to begin with; sets that did well say how many the next ones have */
+#define QUESTIONS_A_SET 5
+#define MISSES 24 /* sets in a row of which nothing came; those that follow are used better yet */
+
+struct ranked {
+    struct candidate *c;
+    double worth; /* of its pods, as a part of its price */
+};
+
+static int cmp_worths(const void *a, const void *b, void *ctx UNUSED)
+{
+    double x = ((const struct ranked *)a)->worth, y = ((const struct ranked *)b)->worth;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Nodes whose pods are worth the smallest part of the price come first. */
+static void worst_first(struct run *r, candidate_list *v)
+{
+    struct ranked *x = xmalloc((v->n + 1) * sizeof(*x));
+
+    for (uint32_t i = 0; i < v->n; i++) {
+        double price = v->v[i]->price;
+
+        x[i] = (struct ranked){v->v[i], price > 0 ? whatif_worth(r->w, v->v[i]->node) / price : INFINITY};
+    }
+    sort_stable(x, v->n, sizeof(*x), cmp_worths, NULL);
+    for (uint32_t i = 0; i < v->n; i++)
+        v->v[i] = x[i].c;
+    free(x);
+}
+
+/* Looks for the number of nodes, from `at` on, that saves most; the set is left with these, its budgets taken. */
+static bool find_set(struct run *r, const candidate_list *all, uint32_t at, uint32_t *size, candidate_list *set,
+                     uint32_t *ret_next)
+{
+    uint32_t try = *size, best = 0;
+    double most = 0;
+
+    for (uint32_t i = 0; i < QUESTIONS_A_SET && try > 0; i++) {
+        uint32_t next = at;
+
+        next_chunk(r, all, &next, try, set);
+        if (set->n < 2 || set->n == best) {
+            return_all(r, set);
+            break;
+        }
+        struct decision d = consolidate(r, set->v, set->n, claims_allowed(r), /* tell= */ false);
+        whatif_undo(r->w);
+        return_all(r, set);
+        if (d.why == BLOCK_NONE && d.savings > most) {
+            most = d.savings;
+            best = set->n;
+        }
+        if (best && d.why != BLOCK_NONE)
+            break;
+        try = d.why == BLOCK_NONE ? set->n + MAX(set->n / 4, 1u) : set->n - MAX(set->n / 4, 1u);
+    }
+    *ret_next = at;
+    next_chunk(r, all, ret_next, best, set);
+    if (best)
+        *size = best;
+    return best > 0;
+}
+
+void replace_worst(struct run *r)
+{
+    uint32_t at = 0, misses = 0, size = NODES_PER_CLAIM * claims_allowed(r);
+    candidate_list all = {0}, set = {0};
+
+    free_candidates(r, METHOD_MULTI, &all);
+    worst_first(r, &all);
+    while (at < all.n && misses < MISSES) {
+        uint32_t before = r->commands.n, next;
+
+        if (find_set(r, &all, at, &size, &set, &next)) {
+            struct decision d = consolidate(r, set.v, set.n, claims_allowed(r), /* tell= */ false);
+
+            accept(r, &set, &d);
+        }
+        misses = r->commands.n > before ? 0 : misses + 1;
+        at = r->commands.n > before ? next : at + 1;
+    }
+    vec_fini(&all);
+    vec_fini(&set);
+}
