@@ -5,7 +5,7 @@
 #   make lint       format, static analysis, layers
 #   make format     lays every source out as lint wants it
 #   make fuzz T=60  every fuzz target for T seconds
-#   make soak H=8   random clusters with faults for H hours on all cores; writes build/soak.json; ARGS='--seed 7' runs one (docs/reliability.md)
+#   make soak H=8   random clusters with faults for H hours on all cores; adds to build/soak.json; ARGS='--seed 7' runs one (docs/reliability.md)
 #   make bench      benchmarks; writes build/bench.json
 #   make demo       the demo; ARGS=--tour runs the guided tour
 #   make e2e        the program against a real control plane
@@ -17,6 +17,7 @@
 BUILD ?= build
 SAN ?= build/san
 FUZZ ?= build/fuzz
+FAST ?= build/fast
 PREFIX ?= /usr/local
 T ?= 60
 H ?= 8
@@ -44,6 +45,11 @@ $(FUZZ)/build.ninja:
 	@$(SETUP) build test fuzz
 	@CC=clang meson setup $(FUZZ) -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false -Dbench=false
 
+# Tests as fast as they can be: a third faster than without link-time optimisation.
+$(FAST)/build.ninja:
+	@$(SETUP) build test
+	@meson setup $(FAST) -Db_lto=$(LTO) -Doptimization=3 -Dbench=false $(MESON_FLAGS)
+
 test: $(SAN)/build.ninja
 	@$(SETUP) build test
 	@ninja -C $(SAN)
@@ -62,10 +68,10 @@ fuzz: $(FUZZ)/build.ninja
 	@ninja -C $(FUZZ)
 	@./tools/run-fuzz $(FUZZ) $(T)
 
-soak: $(SAN)/build.ninja
+soak: $(FAST)/build.ninja
 	@$(SETUP) build test
-	@ninja -C $(SAN) tests/sim/soak
-	@$(SAN)/tests/sim/soak $(if $(ARGS),$(ARGS),--for $(H) --json build/soak.json)
+	@ninja -C $(FAST) tests/sim/soak
+	@$(FAST)/tests/sim/soak $(if $(ARGS),$(ARGS),--for $(H) --add build/soak.json)
 
 bench: all
 	@test -x bench/run || { echo 'make bench: there are no benchmarks yet (bench/run is missing).' >&2; exit 1; }
@@ -73,7 +79,7 @@ bench: all
 	@./bench/run $(BUILD) $(ARGS)
 
 demo:
-	@test -e src/cli/demo.c || { echo 'make demo: the demo does not exist yet.' >&2; exit 1; }
+	@test -e src/cli/demo/demo.c || { echo 'make demo: the demo does not exist yet.' >&2; exit 1; }
 	@$(MAKE) --no-print-directory all
 	@$(BUILD)/karpenter demo $(ARGS)
 

@@ -8,11 +8,11 @@ _karpenter()
 
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'plan simulate controller demo version help --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'plan simulate controller demo convert version help --help --version' -- "$cur")
         return
     fi
     if [ "${COMP_WORDS[1]}" = help ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'plan simulate controller demo version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'plan simulate controller demo convert version' -- "$cur")
         return
     fi
     if [ "${COMP_WORDS[1]}" = demo ]; then
@@ -21,8 +21,23 @@ _karpenter()
             mapfile -t COMPREPLY < <(compgen -f -- "$cur")
             compopt -o filenames
             ;;
-        --port | --nodes | --speed) ;;
-        *) mapfile -t COMPREPLY < <(compgen -W '--tour --bare --kubeconfig --port --nodes --speed --data --from -h --help' -- "$cur") ;;
+        --provider) mapfile -t COMPREPLY < <(compgen -W 'aws kwok' -- "$cur") ;;
+        --port | --nodes | --speed | interrupt) ;;
+        capacity) mapfile -t COMPREPLY < <(compgen -W 'spot on-demand' -- "$cur") ;;
+        publish-ami) mapfile -t COMPREPLY < <(compgen -W 'al2023 bottlerocket windows' -- "$cur") ;;
+        *) mapfile -t COMPREPLY < <(compgen -W 'interrupt capacity publish-ami --tour --provider --bare --kubeconfig --port --nodes --speed --data --from -h --help' -- "$cur") ;;
+        esac
+        return
+    fi
+    if [ "${COMP_WORDS[1]}" = convert ]; then
+        case $prev in
+        -f | --filename)
+            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            compopt -o filenames
+            ;;
+        -o | --output) mapfile -t COMPREPLY < <(compgen -W 'yaml json' -- "$cur") ;;
+        --role | --instance-profile | --cluster) ;;
+        *) mapfile -t COMPREPLY < <(compgen -W '-f --filename --role --instance-profile --cluster --check -o --output -h --help' -- "$cur") ;;
         esac
         return
     fi

@@ -29,12 +29,12 @@ _karpenter_settings() {
 _karpenter() {
     if ((CURRENT == 2)); then
         local -a commands
-        commands=('plan:where pending pods would go' 'simulate:days of a cluster in seconds' 'controller:the autoscaler' 'demo:a Kubernetes cluster with Karpenter on this machine' 'version:print the version' 'help:help, or the help of a command')
+        commands=('plan:where pending pods would go' 'simulate:days of a cluster in seconds' 'controller:the autoscaler' 'demo:a Kubernetes cluster with Karpenter on this machine' 'convert:older manifests and node groups into NodePools' 'version:print the version' 'help:help, or the help of a command')
         _describe command commands
         return
     fi
     case ${words[2]} in
-    help) compadd plan simulate controller demo version ;;
+    help) compadd plan simulate controller demo convert version ;;
     plan)
         shift words
         ((CURRENT--))
@@ -48,6 +48,18 @@ _karpenter() {
             '*--settings[a setting of the controller]:setting:_karpenter_settings' \
             '--now[plan as of this time]:RFC 3339 time:' \
             '(-o --output)'{-o,--output}'[format]:format:(table json yaml)' \
+            '(-)'{-h,--help}'[summary]'
+        ;;
+    convert)
+        shift words
+        ((CURRENT--))
+        _arguments \
+            '*'{-f,--filename}'[objects as YAML or JSON]:file, directory or -:_files' \
+            '(--instance-profile)--role[role of nodes]:name:' \
+            '(--role)--instance-profile[instance profile of nodes]:name:' \
+            '--cluster[name of the cluster]:name:' \
+            '--check[only what would become of them]' \
+            '(-o --output)'{-o,--output}'[format]:format:(yaml json)' \
             '(-)'{-h,--help}'[summary]'
         ;;
     simulate)
@@ -78,6 +90,7 @@ _karpenter() {
         ((CURRENT--))
         _arguments \
             '(--bare)--tour[show what it does, and end]' \
+            '--provider[who makes machines]:provider:(aws kwok)' \
             '(--tour)--bare[the cluster without controller and NodePool]' \
             '--kubeconfig[where to write the way in]:file:_files' \
             '--port[serve on this port]:port:' \
@@ -85,7 +98,9 @@ _karpenter() {
             '--speed[machines and pods are so many times as fast]:factor:' \
             '--data[keep the cluster in this file]:file:_files' \
             '--from[begin with the cluster in this file]:file:_files' \
-            '(-)'{-h,--help}'[summary]'
+            '(-)'{-h,--help}'[summary]' \
+            '1:verb:(interrupt capacity publish-ami)' \
+            '*:argument:'
         ;;
     controller)
         shift words

@@ -4,10 +4,13 @@
 
 #include "app/providers.h"
 #include "base/b64.h"
+#include "cloud/ec2/types.h"
 #include "control/aws/classes.h"
 #include "control/aws/machines.h"
 #include "control/metrics.h"
+#include "control/overlays.h"
 #include "data/json_own.h"
+#include "k8s/conditions.h"
 
 #define CLASSES "karpenter.k8s.aws/EC2NodeClass/"
 
@@ -18,6 +21,12 @@ struct aws_app {
     struct ec2 *ec2;
     struct arena *arena; /* of texts that the provider is given */
     uint64_t news;
+    struct {
+        struct arena *arena;
+        struct overlay *v; /* those that count, as they are listed */
+        uint32_t n;
+        uint64_t news; /* when they were looked at */
+    } overlays;
     struct aws_classes *classes; /* these two: from attach to detach */
     struct aws_machines *machines;
 };
@@ -59,6 +68,43 @@ static void each_pool(void *ctx, void (*fn)(void *arg, const struct nodepool *p)
 static uint64_t news(void *ctx)
 {
     return ((const struct aws_app *)ctx)->news;
+}
+
+/* Overlays whose condition says that they count; looked at anew when something has been heard of. */
+static void look_at_overlays(struct aws_app *x)
+{
+    struct names n = store_names(x->c->store, OBJ_OVERLAY);
+    AUTO(arena) struct arena *tmp = arena_new(0);
+
+    if (x->overlays.arena && x->overlays.news == x->news)
+        return;
+    arena_free(x->overlays.arena);
+    x->overlays.arena = arena_new(0);
+    x->overlays.news = x->news;
+    x->overlays.v = arena_new_array(x->overlays.arena, struct overlay, n.n);
+    x->overlays.n = 0;
+    for (uint32_t i = 0; i < n.n; i++) {
+        const struct overlay *o = store_object(x->c->store, OBJ_OVERLAY, STR(""), n.v[i]);
+        const struct kept *k = store_kept(x->c->store, OBJ_OVERLAY, n.v[i]);
+
+        if (o && k && cond_is_true(json_read_own(tmp, arena_strdup(tmp, k->text)), "ValidationSucceeded"))
+            x->overlays.v[x->overlays.n++] = *o;
+    }
+}
+
+static double overlay_price(void *ctx, str type)
+{
+    struct aws_app *x = ctx;
+
+    look_at_overlays(x);
+    return ec2_overlay_price(x->c->syms, x->overlays.v, x->overlays.n, type);
+}
+
+static const struct catalog *overlaid(void *ctx, struct arena *a, str pool, const struct catalog *base)
+{
+    const struct aws_app *x = ctx;
+
+    return x->c->overlays ? overlays_of_pool(x->c->overlays, a, pool, base) : base;
 }
 
 static bool kube_dns(void *ctx, struct arena *a, str *ret_ip, struct err *e)
@@ -126,6 +172,11 @@ static void user_data_bytes(void *ctx, str class, size_t n)
     metric_set(((const struct aws_app *)ctx)->c->metrics->ec2nodeclasses_userdata_bytes, (double)n, METRIC_VALS(class));
 }
 
+static void class_gone(void *ctx, str class)
+{
+    metric_drop(((const struct aws_app *)ctx)->c->metrics->ec2nodeclasses_userdata_bytes, METRIC_VALS(class));
+}
+
 static void say(void *ctx, bool error, const char *message, const struct err *e)
 {
     const struct aws_app *x = ctx;
@@ -144,6 +195,7 @@ static void app_free(void *ctx)
 
     aws_free(x->aws);
     aws_config_free(x->config);
+    arena_free(x->overlays.arena);
     arena_free(x->arena);
     free(x);
 }
@@ -208,6 +260,8 @@ struct cloud *provider_aws_in(struct control *c, const struct aws_environment *e
                                                     .each_class = each_class,
                                                     .each_pool = each_pool,
                                                     .news = news,
+                                                    .overlay_price = overlay_price,
+                                                    .overlaid = overlaid,
                                                     .kube_dns = kube_dns,
                                                     .kube_version = kube_version,
                                                     .kube_ca = authorities(x),
@@ -216,17 +270,28 @@ struct cloud *provider_aws_in(struct control *c, const struct aws_environment *e
                                                     .termination_failed = termination_failed,
                                                     .batched = batched,
                                                     .user_data_bytes = user_data_bytes,
+                                                    .class_gone = class_gone,
                                                     .say = say,
                                                     .gone = app_free}});
     c->provider = x;
     return ec2_cloud(x->ec2);
 }
 
+/* A controller that was given settings has them in the place of the process' environment: what AWS programs look at as well. */
 struct cloud *provider_aws(struct control *c, struct err *e)
 {
-    const struct aws_environment env = {.vars = (const char *const *)environ};
+    const char *const *pairs = c->options->environment;
+    AUTO(arena) struct arena *a = arena_new(0);
+    uint32_t n = 0;
 
-    return provider_aws_in(c, &env, e);
+    if (!pairs)
+        return provider_aws_in(c, &(struct aws_environment){.vars = (const char *const *)environ}, e);
+    while (pairs[n])
+        n += 2;
+    const char **vars = arena_new_array(a, const char *, n / 2 + 1);
+    for (uint32_t i = 0; i < n; i += 2)
+        vars[i / 2] = arena_printf(a, "%s=%s%c", pairs[i], pairs[i + 1], 0).p;
+    return provider_aws_in(c, &(struct aws_environment){.vars = vars}, e);
 }
 
 /* ---- its controllers ---- */

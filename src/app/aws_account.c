@@ -24,6 +24,17 @@ static bool start_session(struct aws_account *x, struct err *e)
     return true;
 }
 
+static bool put_members(struct aws_account *x, const char *members, struct err *e)
+{
+    const struct tree *more;
+
+    if (!tree_parse_json(x->a, "members", str_c(members), &more, e))
+        return false;
+    for (uint32_t i = 0; x->doc->kind == TREE_MAP && i < more->n; i++)
+        *tree_put(x->a, x->doc, more->keys[i]) = more->items[i];
+    return true;
+}
+
 static bool read_account(struct aws_account *x, const struct aws_account_options *o, struct err *e)
 {
     const struct tree *doc;
@@ -32,6 +43,8 @@ static bool read_account(struct aws_account *x, const struct aws_account_options
     if (!file_read(x->a, o->path, MAX_ACCOUNT, &text, e) || !tree_parse_json(x->a, o->path, text, &doc, e))
         return false;
     x->doc = tree_copy(x->a, doc);
+    if (o->members && !put_members(x, o->members, e))
+        return false;
     struct tree *cluster = x->doc->kind == TREE_MAP ? tree_sub(x->a, x->doc, "cluster") : NULL;
     if (!cluster)
         return err_set(e, ERR_INVALID, "%s: it has no cluster", o->path);
@@ -57,7 +70,7 @@ bool aws_account_open(struct aws_account *x, const struct aws_account_options *o
                                                       .ctx = o->ctx,
                                                       .any_signature = true,
                                                       .unlimited = true,
-                                                      .loose = true},
+                                                      .loose = !o->exact},
                             e);
     if (!x->server)
         return err_wrap(e, "%s", o->path);

@@ -1,4 +1,4 @@
-/* aws_account - an AWS account out of a file, served inside the program, and a session that calls it: what the commands of aws_vectors.h work on.
+/* aws_account - an AWS account out of a file, served inside the program, and a session that calls it: what the commands of aws_vectors.h work on, and tests.
  *
  * The form of the file is that of tests/vectors/aws/world.json. Calls go through everything that calls to AWS go through, but for the network.
  */
@@ -22,7 +22,9 @@ struct aws_account {
 
 struct aws_account_options {
     const char *path;
-    str cluster; /* what its cluster is called; empty: as the file says */
+    const char *members; /* JSON: members that take the place of those of the file; NULL: none */
+    str cluster;         /* what its cluster is called; empty: as the file says */
+    bool exact;          /* what a launch names has to be there, and is counted (struct sim_aws_options) */
     /* Told of every call that was answered; may be NULL. */
     void (*on_call)(void *ctx, const struct sim_aws_call *c);
     void *ctx;

@@ -199,7 +199,7 @@ static void put_unavailable(struct jw *w, struct aws_run *r)
     str *offerings, *types, *subnets;
     uint32_t n_offerings, n_types, n_subnets;
 
-    ec2_unavailable_list(r->p->unavailable, r->a, world_now_ms(r->account.near), &offerings, &n_offerings, &types,
+    ec2_unavailable_list(r->p->unavailable, r->a, ec2_clock_ms(r->p), &offerings, &n_offerings, &types,
                          &n_types, &subnets, &n_subnets);
     jw_key(w, "unavailable");
     jw_map(w);

@@ -164,10 +164,12 @@ static bool fetch(struct try *t, struct arena *tmp, const struct lease *l, struc
 static enum verdict look_at(struct try *t, const struct lease *l, const struct http_response *r, struct err *e)
 {
     struct aws_answer *ret = t->ret;
+    str request;
 
-    protocol_read_error(t->a, t->call->service, r, &ret->code, &ret->message);
+    protocol_read_error(t->a, t->call->service, r, &ret->code, &ret->message, &request);
     (void)err_set(e, error_kind(ret->code, r->status), STR_FMT ": " STR_FMT, STR_ARG(ret->code), STR_ARG(ret->message));
     (void)snprintf(e->code, sizeof(e->code), STR_FMT, STR_ARG(ret->code));
+    (void)snprintf(e->call.request, sizeof(e->call.request), STR_FMT, STR_ARG(request));
     if (error_is_skew(ret->code) && !t->fixed_clock && set_clock(t->c, r)) {
         t->fixed_clock = true;
         return TRY_AT_ONCE;
@@ -243,7 +245,13 @@ bool client_send(struct aws *c, const struct aws_call *call, struct credentials 
     if (c->observer.call)
         c->observer.call(c->observer.ctx, call->service, call->action, ret->status, world_mono_us(c->world) - from_us,
                          retries);
-    return ok || err_wrap(e, "%s %s", aws_service_id(call->service), call->action);
+    if (ok)
+        return true;
+    e->call.peer = "aws";
+    e->call.service = aws_service_id(call->service);
+    e->call.operation = call->action;
+    e->call.status = ret->status;
+    return err_wrap(e, "%s %s", aws_service_id(call->service), call->action);
 }
 
 bool aws_do(struct aws *c, const struct aws_call *call, struct arena *a, struct aws_answer *ret, struct err *e)

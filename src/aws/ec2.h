@@ -275,6 +275,12 @@ struct ec2_instance {
     uint32_t n_efa; /* interfaces of type efa or efa-only */
 };
 
+/* EC2 tells both; some that speak like it tell the second alone. */
+static inline bool ec2_instance_is_spot(const struct ec2_instance *i)
+{
+    return i->spot_request.n > 0 || str_is(i->lifecycle, "spot");
+}
+
 struct ec2_instances {
     struct ec2_instance *v;
     uint32_t n;

@@ -97,7 +97,8 @@ bool error_is_skew(str code)
 
 bool error_is_expired(str code)
 {
-    return str_is(code, "ExpiredToken") || str_is(code, "ExpiredTokenException");
+    /* EC2 says the last of keys that are over, and of clocks that are wrong, which is looked at first. */
+    return str_is(code, "ExpiredToken") || str_is(code, "ExpiredTokenException") || str_is(code, "RequestExpired");
 }
 
 static bool is_denied(str code, int status)

@@ -136,8 +136,18 @@ static void read_json_error(const struct tree *t, const struct http_response *r,
         *ret_message = tree_str(tree_get(t, "Message"));
 }
 
+/* In a header of all services but some older ones, which have it in the body. */
+static str read_request(const struct tree *t, const struct http_response *r)
+{
+    str id = http_header_get(r->headers, r->n_headers, "x-amzn-requestid");
+
+    if (!id.n)
+        id = tree_str(tree_get(t, "RequestID"));
+    return id.n ? id : tree_str(tree_get(t, "RequestId"));
+}
+
 void protocol_read_error(struct arena *a, enum aws_service s, const struct http_response *r, str *ret_code,
-                         str *ret_message)
+                         str *ret_message, str *ret_request)
 {
     AUTO(arena) struct arena *tmp = arena_new(0);
     struct err none;
@@ -148,6 +158,7 @@ void protocol_read_error(struct arena *a, enum aws_service s, const struct http_
         read_xml_error(t, &code, &message);
     else
         read_json_error(t, r, &code, &message);
+    *ret_request = arena_strdup(a, str_sub(read_request(t, r), 0, MAX_CODE));
     *ret_code = arena_strdup(a, code.n ? str_sub(code, 0, MAX_CODE) : STR("UnknownError"));
     *ret_message =
         message.n ? arena_strdup(a, str_sub(message, 0, MAX_MESSAGE)) : arena_printf(a, "HTTP status %d", r->status);

@@ -17,6 +17,6 @@ void protocol_write(struct arena *a, const struct aws_call *call, struct protoco
 /* Of an answer with a good status. Strings of the tree live in the arena. */
 bool protocol_read(struct arena *a, enum aws_service s, const struct http_response *r, struct tree **ret,
                    struct err *e);
-/* Of another: AWS's code and message, or something in their place. */
+/* Of another: AWS's code and message, or something in their place; and its name for the call, if it has told one. */
 void protocol_read_error(struct arena *a, enum aws_service s, const struct http_response *r, str *ret_code,
-                         str *ret_message);
+                         str *ret_message, str *ret_request);

@@ -19,10 +19,19 @@ enum err_kind {
     ERR_IO,
 };
 
+/* The call to a service that failed, for those who look for it in that service's own records. */
+struct err_call {
+    const char *peer; /* whose service: "aws"; NULL: it was none */
+    const char *service, *operation;
+    int status;       /* of HTTP; 0: no answer came */
+    char request[64]; /* the service's name for the call; may be empty */
+};
+
 struct err {
     enum err_kind kind;
     char code[64]; /* the peer's own word: "InsufficientInstanceCapacity" */
     char msg[400]; /* outermost context first */
+    struct err_call call;
 };
 
 /* Both return false, so that a failing function ends in one line. */

@@ -33,6 +33,8 @@ static const struct subcommand commands[] = {
      cli_simulate},
     {"controller", "the autoscaler: in a pod, or anywhere with a kubeconfig", cli_controller},
     {"demo", "a Kubernetes cluster with Karpenter on this machine, in memory, for kubectl and helm", cli_demo},
+    {"convert", "manifests of older releases and node groups of Cluster Autoscaler into NodePools and EC2NodeClasses",
+     cli_convert},
     {"version", "print the version", cli_version},
     {"help", "this text, or the help of a command: karpenter help COMMAND", cli_help},
 };

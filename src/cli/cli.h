@@ -2,10 +2,13 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/str.h"
 
+struct arena;
 struct catalog_source;
 struct provider_source;
 struct subcommand;
+struct tree;
 
 /* What the program was built with. */
 struct cli_env {
@@ -13,6 +16,8 @@ struct cli_env {
     uint32_t n_catalogs;
     const struct provider_source *providers; /* of machines */
     uint32_t n_providers;
+    /* Zones, types and prices of EC2 in a region, put into an account of sim/aws. */
+    bool (*ec2_of)(struct arena *a, str region, struct tree *account, struct err *e);
     const struct subcommand *hidden; /* commands for tests, in no help; the last one has no name; may be NULL */
 };
 
@@ -25,6 +30,7 @@ const struct subcommand *cli_commands(uint32_t *ret_n);
 int cli_main(const struct cli_env *env, int argc, char **argv);
 
 int cli_controller(const struct cli_env *env, int argc, char **argv);
+int cli_convert(const struct cli_env *env, int argc, char **argv);
 int cli_demo(const struct cli_env *env, int argc, char **argv);
 int cli_plan(const struct cli_env *env, int argc, char **argv);
 int cli_simulate(const struct cli_env *env, int argc, char **argv);

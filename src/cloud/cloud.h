@@ -35,8 +35,11 @@ struct repair_policy {
     int64_t toleration_ms;
 };
 
+struct cond_set; /* k8s/conditions.h */
+
 struct cloud_class { /* a kind of node class */
     const char *group, *version, *kind, *plural;
+    const struct cond_set *conditions; /* that the provider's controllers keep; NULL: there are none */
 };
 
 /* What a provider says when a machine has joined: whether it counts already, and a label that it has found out by now. */
@@ -66,6 +69,9 @@ struct cloud {
     void (*resume)(void *self, struct syms *t, const struct nodeclaim *c, const struct nodeclass *k);
     /* true: it is on its way; ERR_NOT_FOUND: it is gone. Asked again until then. */
     bool (*destroy)(void *self, struct arena *a, const struct nodeclaim *c, struct err *e);
+    /* A claim goes that knows of no machine: whoever launched it may have died before that was written down, and what was begun is ended. false: it could not be, ask again. NULL: the provider
+     * collects machines that no claim knows of. */
+    bool (*abandon)(void *self, struct arena *a, const struct nodeclaim *c, struct err *e);
     bool (*get)(void *self, struct arena *a, str provider_id, struct machine *ret, struct err *e);
     /* All machines of this cluster, for whoever compares them with claims: provider_id and deleting; the rest may be left empty. */
     bool (*list)(void *self, struct arena *a, struct machines *ret, struct err *e);
@@ -76,5 +82,7 @@ struct cloud {
     /* Asked before a Node counts as registered (lifecycle 3.3); NULL: the provider has no say. */
     const char *hook_name;
     bool (*hook)(void *self, struct arena *a, const struct nodeclaim *c, struct cloud_hook *ret, struct err *e);
+    /* The process is about to end, and another may act then: nothing more is begun. false: something is under way, ask again. NULL: nothing goes on in the background. */
+    bool (*stop)(void *self);
     void (*free)(void *self);
 };

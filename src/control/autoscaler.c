@@ -14,6 +14,7 @@
 #include "control/scrape.h"
 #include "k8s/election.h"
 #include "net/fiber.h"
+#include "plan/plan.h"
 
 #define ELECTION_QPS 20
 #define ELECTION_BURST 30
@@ -246,6 +247,7 @@ static bool set_up(struct autoscaler *o, struct err *e)
     o->c.recorder = recorder_new(o->c.api, STR("karpenter"), o->s.log);
     recorder_mute(o->c.recorder, true); /* until we lead */
     o->c.manager = manager_new(o->s.world, o->s.log, o->metrics);
+    o->c.frame = frame_new();
     o->controllers = controllers_register(&o->c);
     if (o->s.provider->attach)
         o->provider_controllers = o->s.provider->attach(&o->c);
@@ -280,15 +282,22 @@ struct autoscaler *autoscaler_new(const struct autoscaler_setup *s, struct err *
     return NULL;
 }
 
+/* Nobody writes any more, but for Events. */
+static bool is_at_rest(struct autoscaler *o)
+{
+    bool stopped = !o->c.cloud->stop || o->c.cloud->stop(o->c.cloud->self); /* the first time it is told */
+
+    return stopped && !o->starting && manager_idle(o->c.manager);
+}
+
 static void wind_down(void *arg)
 {
     struct autoscaler *o = arg;
     int64_t deadline = world_mono_us(o->s.world) + STOP_US;
 
-    while ((o->starting || !manager_idle(o->c.manager)) && world_mono_us(o->s.world) < deadline &&
-           !world_dead(o->s.world))
+    while (!is_at_rest(o) && world_mono_us(o->s.world) < deadline && !world_dead(o->s.world))
         fiber_sleep_us(o->s.world, STOP_POLL_US);
-    if (o->election)
+    if (o->election && is_at_rest(o)) /* else a write of ours may still come: the lease runs out by itself */
         election_resign(o->election);
     while (recorder_waiting(o->c.recorder) && world_mono_us(o->s.world) < deadline && !world_dead(o->s.world))
         fiber_sleep_us(o->s.world, STOP_POLL_US);
@@ -318,6 +327,7 @@ void autoscaler_free(struct autoscaler *o)
     if (o->provider_controllers)
         o->s.provider->detach(o->provider_controllers);
     controllers_free(o->controllers);
+    frame_free(o->c.frame);
     recorder_free(o->c.recorder);
     store_free(o->c.store);
     if (o->c.cloud && o->c.cloud->free)

@@ -80,18 +80,38 @@ static bool nodes_are_gone(struct visit *p, str id, struct result *ret)
     return !any;
 }
 
+static struct nodeclaim as_claim(const struct visit *p)
+{
+    const struct nodeclaim *claim = store_claim(p->c->store, obj_name(p->d.obj));
+
+    if (claim)
+        return *nodeclaim_dup(p->r->arena, claim);
+    /* One that cannot be read: it must be possible to get rid of its machine all the same. */
+    return (struct nodeclaim){.name = obj_name(p->d.before),
+                              .uid = obj_uid(p->d.before),
+                              .provider_id = tree_str(tree_at(p->d.before, "status", "providerID", NULL))};
+}
+
+/* A machine that was bought by a process that died before the claim knew of it. */
+static bool abandon(struct visit *p, struct result *ret)
+{
+    struct cloud *cloud = p->c->cloud;
+    struct nodeclaim copy = as_claim(p);
+    struct err e = {0};
+
+    if (!cloud->abandon || cloud->abandon(cloud->self, p->r->arena, &copy, &e))
+        return true;
+    reconcile_fail(p->r, &e);
+    *ret = result_error();
+    return false;
+}
+
 /* false: it is still there, or nobody knows. */
 static bool machine_is_gone(struct visit *p, struct result *ret)
 {
     struct control *c = p->c;
-    const struct nodeclaim *claim = store_claim(c->store, obj_name(p->d.obj));
-    struct nodeclaim copy = {.name = obj_name(p->d.before),
-                             .uid = obj_uid(p->d.before),
-                             .provider_id = tree_str(tree_at(p->d.before, "status", "providerID", NULL))};
+    struct nodeclaim copy = as_claim(p);
     struct err e = {0}, write;
-
-    if (claim) /* else one that cannot be read: it must be possible to get rid of its machine all the same */
-        copy = *nodeclaim_dup(p->r->arena, claim);
     bool under_way = c->cloud->destroy(c->cloud->self, p->r->arena, &copy, &e);
     if (!under_way && e.kind != ERR_NOT_FOUND) {
         reconcile_fail(p->r, &e);
@@ -143,7 +163,7 @@ struct result finalize_run(struct visit *p)
     str id = tree_str(tree_at(p->d.obj, "status", "providerID", NULL));
     if (cond_is_true(p->d.obj, "Registered") && !nodes_are_gone(p, id, &ret))
         return ret;
-    if (id.n && !machine_is_gone(p, &ret))
+    if (id.n ? !machine_is_gone(p, &ret) : !abandon(p, &ret))
         return ret;
     return let_go(p);
 }

@@ -51,6 +51,7 @@ struct making {
     struct reconcile *r;
     struct round_claim claim;
     uint32_t n_failed;
+    struct err err; /* the first */
 };
 
 static void make_one(void *ctx, uint32_t i UNUSED)
@@ -60,7 +61,7 @@ static void make_one(void *ctx, uint32_t i UNUSED)
     str name;
 
     if (!round_create(m->s->c, m->r->arena, m->r->log, &m->claim, "provisioned", &name, &e) && m->n_failed++ == 0)
-        m->r->err = e;
+        m->err = e;
     store_release(m->s->c->store, m->claim.pool, 1);
 }
 
@@ -91,9 +92,13 @@ static struct result provision(struct reconcile *r)
     log_info(r->log, "provisioning nodeclaims to satisfy replica count", LOG_I64("current", v.active),
              LOG_I64("desired", p->replicas), LOG_I64("provision-count", n));
     struct making m = {.s = s, .r = r, .claim = round_claim_static(r->arena, s->c->store, s->c->syms, p)};
+    m.claim.plan = store_plan_number(s->c->store);
     fan_out(s->c->world, "create nodeclaim", (uint32_t)n, MAKE_WIDTH, make_one, &m);
     if (m.n_failed == 0)
         return result_after_ms(POLL_MS);
+    if (m.err.kind == ERR_CONFLICT)
+        return result_requeue();
+    r->err = m.err;
     err_lead(&r->err, "creating nodeclaims");
     return result_error();
 }

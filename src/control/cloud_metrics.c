@@ -60,6 +60,20 @@ static bool destroy(void *self, struct arena *a, const struct nodeclaim *c, stru
     return end(m, STR("Delete"), began, m->inner->destroy(m->inner->self, a, c, e), e);
 }
 
+static bool abandon(void *self, struct arena *a, const struct nodeclaim *c, struct err *e)
+{
+    struct metered *m = self;
+
+    return m->inner->abandon(m->inner->self, a, c, e);
+}
+
+static bool stop(void *self)
+{
+    struct cloud *in = ((struct metered *)self)->inner;
+
+    return in->stop(in->self);
+}
+
 static bool get(void *self, struct arena *a, str provider_id, struct machine *ret, struct err *e)
 {
     struct metered *m = self;
@@ -126,6 +140,8 @@ void cloud_metrics_wrap(struct control *c)
     m->outer.create = create;
     m->outer.resume = c->cloud->resume ? resume : NULL;
     m->outer.destroy = destroy;
+    m->outer.stop = c->cloud->stop ? stop : NULL;
+    m->outer.abandon = c->cloud->abandon ? abandon : NULL;
     m->outer.get = get;
     m->outer.list = list;
     m->outer.catalog = catalog;

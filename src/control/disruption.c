@@ -106,6 +106,7 @@ static struct pass_options options_of(struct disruptor *d, struct arena *a, cons
 {
     return (struct pass_options){
         .method = m,
+        .frame = d->c->frame,
         .compat = d->c->options->settings.consolidation == CONSOLIDATION_COMPAT,
         .busy = taken_bits(d, a, s),
         .static_room = m == METHOD_STATIC_DRIFT ? static_rooms(d, a, s) : NULL,
@@ -116,7 +117,7 @@ static struct pass_options options_of(struct disruptor *d, struct arena *a, cons
 struct sight {
     const struct snapshot *s;
     struct candidates *known;
-    const uint64_t *told;    /* NULL: to be asked for */
+    uint64_t *told;          /* NULL: nobody has asked yet */
     const uint64_t *waiting; /* nodes that the run has decided about: bit set over snapshot.nodes; NULL: none */
     bool searched;           /* some method had candidates that it did not know about already */
 };
@@ -154,8 +155,7 @@ static const struct pass *look(struct disruptor *d, struct reconcile *r, struct 
     }
     x->searched |= p->n_candidates && !o.unchanged;
     pass_report(d, r, s, m, p);
-    if (p->n_remarks)
-        x->told = NULL;
+    pass_told_more(d, s, p, x->told);
     d->ran_ms[m] = s->now_ms;
     if (looks_twice(m) && p->n_candidates && p->n_commands == 0 && !p->constrained && p->error.n == 0) {
         d->settled[m] = now;
@@ -208,10 +208,12 @@ static struct result start_failed(struct reconcile *r, const struct err *e)
 static struct result start_all(struct disruptor *d, struct reconcile *r, const struct snapshot *s, const struct pass *p)
 {
     struct starts x = {.d = d, .r = r};
+    uint64_t number = store_plan_number(d->c->store);
 
     for (uint32_t i = 0; i < p->n_commands; i++) {
         struct removal *one = removal_of(d->c, s, &p->commands[i]);
 
+        removal_planned(one, number);
         if (reserve(d, one))
             vec_push(&x.v, one);
         else
@@ -288,6 +290,7 @@ static enum recheck look_again(struct disruptor *d, struct removal *x, uint32_t 
         n_types[i] = x->replacements[i].n_types;
     }
     enum recheck ret = disrupt_recheck(a, s, &o, &c, ret_failed);
+    removal_planned(x, store_plan_number(d->c->store));
     if (ret == RECHECK_GOOD && c.n_nodes < x->n_leavers) {
         uint32_t *keep = arena_new_array(a, uint32_t, c.n_nodes), n = 0;
 
@@ -457,6 +460,8 @@ static struct result run(struct reconcile *r)
     budgets_report(r, s);
     if (!marks_clean_up(d, r->arena, s, &e))
         return start_failed(r, &e);
+    if (!store_synced(d->c->store)) /* claims were made meanwhile */
+        return result_after_ms(d->waiting.n ? UNSYNCED_WAITING_MS : UNSYNCED_MS);
     if (d->waiting.n) {
         int64_t left_ms = d->due_ms - world_now_ms(d->c->world);
 

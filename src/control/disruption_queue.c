@@ -118,6 +118,19 @@ static void make_one(void *ctx, uint32_t i)
     s->x->reserved = false;
 }
 
+/* What the replacements take the place of. */
+static void tell_leaving(struct removal *x)
+{
+    str *ids = arena_new_array(x->arena, str, x->n_leavers);
+
+    for (uint32_t i = 0; i < x->n_leavers; i++)
+        ids[i] = x->leavers[i].provider_id;
+    for (uint32_t i = 0; i < x->n_replacements; i++) {
+        x->replacements[i].claim.leaving = ids;
+        x->replacements[i].claim.n_leaving = x->n_leavers;
+    }
+}
+
 static void count_begin(struct disruptor *d, const struct removal *x)
 {
     struct control_metrics *m = d->c->metrics;
@@ -149,9 +162,15 @@ static bool begin(struct start *s)
     for (uint32_t i = 0; i < x->n_leavers; i++)
         if (disruption_is_taken(d, x->leavers[i].provider_id))
             return err_set(&s->err, ERR_CONFLICT, "candidate is being disrupted");
+    /* What cannot be replaced is not marked: a pool that is beyond its limits (a process died between a replacement and the end of what it replaces) would have its nodes
+     * tainted and untainted for as long as that lasts, as upstream does it. */
+    for (uint32_t i = 0; i < x->n_replacements; i++)
+        if (!round_may_create(d->c, &x->replacements[i].claim, &s->err))
+            return err_wrap(&s->err, "launching replacement nodeclaim");
     say_begin(s);
     if (!mark_all(s))
         return err_wrap(&s->err, "marking disrupted");
+    tell_leaving(x);
     fan_out(d->c->world, "replace", x->n_replacements, WIDTH, make_one, s);
     if (x->n_replacements && s->n_failed)
         return err_wrap(&s->err, "launching replacement nodeclaim");

@@ -1,7 +1,7 @@
 /* Commands as they are carried out: names, ids and bodies, in an arena of their own. */
 #include "base/sb.h"
 #include "control/disruption_int.h"
-#include "control/uuid.h"
+#include "net/uuid.h"
 #include "data/json.h"
 
 #define NAMES_SHOWN 5
@@ -167,6 +167,12 @@ void removal_free(struct removal *r)
 {
     if (r)
         arena_free(r->arena);
+}
+
+void removal_planned(struct removal *r, uint64_t number)
+{
+    for (uint32_t i = 0; i < r->n_replacements; i++)
+        r->replacements[i].claim.plan = number;
 }
 
 void removal_keep(struct removal *r, const uint32_t *v, uint32_t n)

@@ -19,18 +19,18 @@ struct evictions {
     struct control *c;
     struct queue *queue;
     struct htab set;
+    struct sb key; /* scratch */
 };
 
 /* ---- the set ---- */
 
-static struct entry *entry_find(const struct evictions *q, str ns, str name)
+static struct entry *entry_find(struct evictions *q, str ns, str name)
 {
-    struct sb b = {0};
-
-    sb_printf(&b, STR_FMT "/" STR_FMT, STR_ARG(ns), STR_ARG(name));
-    struct entry *e = HTAB_THING(htab_get(&q->set, sb_view(&b)), struct entry, node);
-    sb_fini(&b);
-    return e;
+    sb_reset(&q->key);
+    sb_str(&q->key, ns);
+    sb_char(&q->key, '/');
+    sb_str(&q->key, name);
+    return HTAB_THING(htab_get(&q->set, sb_view(&q->key)), struct entry, node);
 }
 
 static struct entry *entry_new(str ns, str name, str uid)
@@ -55,7 +55,7 @@ static void drop(struct evictions *q, struct entry *e)
     free(e);
 }
 
-bool evictions_has(const struct evictions *q, str ns, str name, str uid)
+bool evictions_has(struct evictions *q, str ns, str name, str uid)
 {
     const struct entry *e = entry_find(q, ns, name);
 
@@ -117,9 +117,7 @@ static void evicted(struct evictions *q, struct reconcile *r, str uid, str node)
 /* Its budgets do not let it go now: said on the node, and tried again. */
 static struct result refused(struct evictions *q, struct reconcile *r, str node, const char *why)
 {
-    if (!node_failed_draining(
-            q->c, node,
-            arena_printf(r->arena, "%s (Pod=" STR_FMT "/" STR_FMT ")", why, STR_ARG(r->ns), STR_ARG(r->name)))) {
+    if (!node_failed_draining(q->c, node, "%s (Pod=" STR_FMT "/" STR_FMT ")", why, STR_ARG(r->ns), STR_ARG(r->name))) {
         err_set(&r->err, ERR_NOT_FOUND, "getting node, nodes \"" STR_FMT "\" not found", STR_ARG(node));
         return result_error();
     }
@@ -187,5 +185,6 @@ void evictions_free(struct evictions *q)
     while ((n = htab_next(&q->set, &w)))
         free(HTAB_THING(n, struct entry, node));
     htab_fini(&q->set);
+    sb_fini(&q->key);
     free(q);
 }

@@ -15,5 +15,5 @@ void evictions_free(struct evictions *q);
 AUTO_DEFINE(evictions)
 
 void evictions_add(struct evictions *q, str ns, str name, str uid); /* fine when it is in already */
-bool evictions_has(const struct evictions *q, str ns, str name, str uid);
+bool evictions_has(struct evictions *q, str ns, str name, str uid);
 uint32_t evictions_count(const struct evictions *q);

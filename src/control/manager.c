@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "control/manager_metrics.h"
-#include "control/uuid.h"
+#include "net/uuid.h"
 #include "control/workq.h"
 #include "net/fiber.h"
 
@@ -20,12 +20,18 @@ const struct limiter_spec limiter_default = {.base_us = 5 * MS, .max_us = 1000 *
 const struct limiter_spec limiter_reasonable = {.base_us = 100 * MS, .max_us = 60 * SECOND, .qps = 10, .burst = 100};
 const struct limiter_spec limiter_singleton = {.base_us = 5 * MS, .max_us = 1000 * SECOND, .qps = 10, .burst = 100};
 
+enum outcome { OUT_ERROR, OUT_REQUEUE, OUT_REQUEUE_AFTER, OUT_SUCCESS, N_OUTCOMES };
+
+static const char *const outcomes[N_OUTCOMES] = {"error", "requeue", "requeue_after", "success"};
+
 struct queue {
     struct manager *m;
     struct controller_spec spec;
     struct workq work;
-    struct timer pump; /* starts the next run */
-    uint32_t n_fresh;  /* runs that have not had their first turn yet */
+    struct timer pump;                    /* starts the next run */
+    uint32_t n_fresh;                     /* runs that have not had their first turn yet */
+    struct series *waited, *ran, *worked; /* from the first run on */
+    struct series *ended[N_OUTCOMES];
 };
 
 struct manager {
@@ -134,16 +140,24 @@ static void collect(void *ctx, const struct metric *f, struct sb *out)
 }
 
 /* Series that are there from the start. */
-static void count_zeros(struct manager *m, str name)
+static void count_zeros(struct queue *q)
 {
-    static const char *const results[] = {"error", "requeue", "requeue_after", "success"};
+    struct manager *m = q->m;
+    str name = str_c(q->spec.name);
 
-    for (size_t i = 0; i < ARRAY_LEN(results); i++)
-        metric_inc(m->metrics.reconcile_total, 0, METRIC_VALS(name, str_c(results[i])));
+    for (size_t i = 0; i < N_OUTCOMES; i++)
+        q->ended[i] = metric_series(m->metrics.reconcile_total, METRIC_VALS(name, str_c(outcomes[i])));
     metric_inc(m->metrics.reconcile_errors, 0, &name);
     metric_inc(m->metrics.reconcile_terminal_errors, 0, &name);
     metric_inc(m->metrics.reconcile_panics, 0, &name);
     metric_inc(m->metrics.reconcile_timeouts, 0, &name);
+}
+
+static void observe(struct metric *f, struct series **s, const struct queue *q, int64_t us, int64_t now_ms)
+{
+    if (!*s)
+        *s = metric_series(f, METRIC_VALS(str_c(q->spec.name), str_c(q->spec.name)));
+    series_observe(f, *s, seconds(us), now_ms);
 }
 
 /* ---- runs ---- */
@@ -193,28 +207,28 @@ static struct log *run_log(const struct run *run)
     return log_with(run->arena, run->q->m->log, f, n);
 }
 
-/* What the result means for the name, and what it is called in metrics. */
-static const char *settle(struct run *run, struct result res)
+/* What the result means for the name, and how it is counted. */
+static enum outcome settle(struct run *run, struct result res)
 {
     struct workq *work = &run->q->work;
 
     switch (res.kind) {
     case RESULT_DONE:
         workq_forget(work, run->item);
-        return "success";
+        return OUT_SUCCESS;
     case RESULT_REQUEUE:
         workq_again_limited(work, run->item);
-        return "requeue";
+        return OUT_REQUEUE;
     case RESULT_AFTER:
         workq_again_after(work, run->item, res.after_us);
-        return "requeue_after";
+        return OUT_REQUEUE_AFTER;
     case RESULT_ERROR:
         break;
     }
     log_write(run->r.log, LOG_ERROR, "Reconciler error", &run->r.err, run->r.err_fields, run->r.n_err_fields);
     metric_inc(run->q->m->metrics.reconcile_errors, 1, METRIC_VALS(str_c(run->q->spec.name)));
     workq_again_limited(work, run->item);
-    return "error";
+    return OUT_ERROR;
 }
 
 static void reconcile(struct run *run)
@@ -222,24 +236,22 @@ static void reconcile(struct run *run)
     struct queue *q = run->q;
     struct manager *m = q->m;
     struct manager_metrics *mm = &m->metrics;
-    str name = str_c(q->spec.name);
-    const str *vals = METRIC_VALS(name, name);
     int64_t start_us = world_mono_us(m->w), now_ms = world_now_ms(m->w);
     struct result res;
 
     if (world_dead(m->w) || m->freed)
         return;
-    metric_observe(mm->queue_duration, seconds(start_us - run->item->since_us), vals, now_ms);
+    observe(mm->queue_duration, &q->waited, q, start_us - run->item->since_us, now_ms);
     run->item->since_us = start_us;
     run->r.log = run_log(run);
     res = q->spec.fn(&run->r);
     if (world_dead(m->w) || m->freed)
         return; /* what it says is only that everything fails */
-    double took = seconds(world_mono_us(m->w) - start_us);
-    const char *outcome = settle(run, res);
-    metric_observe(mm->reconcile_time, took, vals, now_ms);
-    metric_observe(mm->work_duration, took, vals, now_ms);
-    metric_inc(mm->reconcile_total, 1, METRIC_VALS(name, str_c(outcome)));
+    int64_t took_us = world_mono_us(m->w) - start_us;
+    enum outcome outcome = settle(run, res);
+    observe(mm->reconcile_time, &q->ran, q, took_us, now_ms);
+    observe(mm->work_duration, &q->worked, q, took_us, now_ms);
+    series_inc(q->ended[outcome], 1);
 }
 
 static void run_main(void *arg)
@@ -338,7 +350,7 @@ struct queue *manager_add(struct manager *m, const struct controller_spec *s)
     q->pump = (struct timer){.fn = pumped, .ctx = q};
     workq_init(&q->work, m->w, &s->limit, pump, q);
     vec_push(&m->queues, q);
-    count_zeros(m, str_c(s->name));
+    count_zeros(q);
     return q;
 }
 

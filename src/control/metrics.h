@@ -96,7 +96,7 @@ struct control_metrics {
         *aws_sdk_go_request_attempt_duration, *aws_sdk_go_request_retry_count; /* service, action, code */
 
     /* operator_<kind>_…. extra of claims: the names of node_class_keys' labels, nodepool; of nodes: the same, initialized */
-    struct status_metrics nodeclaim_status, nodepool_status, node_status, capacitybuffer_status;
+    struct status_metrics nodeclaim_status, nodepool_status, node_status, capacitybuffer_status, ec2nodeclass_status;
     struct status_metrics any_status; /* operator_…, for all kinds but Nodes. extra: group, kind */
     struct arena *arena;              /* of names */
 };

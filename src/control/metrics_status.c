@@ -107,5 +107,6 @@ void status_metrics_add(struct control_metrics *c, struct metrics *m, const stru
     add_kind(c, m, &c->node_status, "node", extra, n);
     add_kind(c, m, &c->nodepool_status, "nodepool", NULL, 0);
     add_kind(c, m, &c->capacitybuffer_status, "capacitybuffer", NULL, 0);
+    add_kind(c, m, &c->ec2nodeclass_status, "ec2nodeclass", NULL, 0);
     add_kind(c, m, &c->any_status, NULL, any, ARRAY_LEN(any));
 }

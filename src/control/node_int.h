@@ -25,7 +25,7 @@ void health_register(struct nodes *s);
 /* The node's claim when there is exactly one. */
 bool node_claim_open(struct control *c, struct arena *a, const struct tree *node, struct draft *ret);
 struct event_object node_event_object(const struct tree *node);
-/* Event FailedDraining; false: there is no such node. */
-bool node_failed_draining(struct control *c, str node, str why);
+/* Event FailedDraining, said once in a while; false: there is no such node. */
+PRINTF(3, 4) bool node_failed_draining(struct control *c, str node, const char *fmt, ...);
 /* The error of the run, as upstream puts them together: "what, why". */
 struct result node_error(struct reconcile *r, const struct err *e, const char *what);

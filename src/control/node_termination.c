@@ -223,7 +223,7 @@ static bool drain(struct departure *p, struct result *ret)
     if (d.n_waiting == 0)
         return true;
     p->waits = true;
-    (void)node_failed_draining(c, p->r->name, arena_printf(a, "%u pods are waiting to be evicted", d.n_waiting));
+    (void)node_failed_draining(c, p->r->name, "%u pods are waiting to be evicted", d.n_waiting);
     return stop(ret, result_after_ms(DRAIN_POLL_MS));
 }
 

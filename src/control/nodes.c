@@ -1,9 +1,13 @@
 #include "control/nodes.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "control/node_int.h"
 #include "data/edit.h"
+
+#define FAILED_DRAINING "FailedDraining"
 
 bool node_claim_open(struct control *c, struct arena *a, const struct tree *node, struct draft *ret)
 {
@@ -48,20 +52,26 @@ struct event_object node_event_object(const struct tree *node)
     return (struct event_object){.kind = &api_nodes, .name = obj_name(node), .uid = obj_uid(node)};
 }
 
-bool node_failed_draining(struct control *c, str node, str why)
+bool node_failed_draining(struct control *c, str node, const char *fmt, ...)
 {
     const struct kept *k = store_kept(c->store, OBJ_NODE, node);
-    AUTO(arena) struct arena *tmp = arena_new(512);
+    char why[1024]; /* longer than two names and what is said of them */
+    va_list ap;
 
     if (!k)
         return false;
-    recorder_publish(c->recorder,
-                     &(struct event){.object = {.kind = &api_nodes, .name = k->name, .uid = k->uid},
-                                     .warning = true,
-                                     .reason = "FailedDraining",
-                                     .message = arena_printf(tmp, "Failed to drain node, " STR_FMT, STR_ARG(why)),
-                                     .dedupe = &k->name,
-                                     .n_dedupe = 1});
+    if (recorder_knows(c->recorder, FAILED_DRAINING, &k->name, 1))
+        return true;
+    va_start(ap, fmt);
+    (void)vsnprintf(why, sizeof(why), fmt, ap);
+    va_end(ap);
+    AUTO(arena) struct arena *tmp = arena_new(512);
+    recorder_publish(c->recorder, &(struct event){.object = {.kind = &api_nodes, .name = k->name, .uid = k->uid},
+                                                  .warning = true,
+                                                  .reason = FAILED_DRAINING,
+                                                  .message = arena_printf(tmp, "Failed to drain node, %s", why),
+                                                  .dedupe = &k->name,
+                                                  .n_dedupe = 1});
     return true;
 }
 

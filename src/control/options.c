@@ -162,7 +162,7 @@ static bool set_aws_gates(struct ctx *c, str v, struct err *e)
 
 static const struct option table[] = {
     {{"provider", "KARPENTER_PROVIDER", "kwok",
-      "who makes machines: aws launches them in EC2, kwok makes Node objects without machines"},
+      "who makes machines: aws launches them in EC2 (the chart says so), kwok makes Node objects without machines"},
      O_TEXT,
      FIELD(provider)},
     {{"kubeconfig", NULL, "",
@@ -472,7 +472,7 @@ bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc,
 {
     struct ctx c = {o, a, t};
 
-    *o = (struct options){0};
+    *o = (struct options){.environment = env};
     settings_defaults(&o->settings);
     for (size_t i = 0; i < ARRAY_LEN(table); i++) {
         const struct option *x = &table[i];

@@ -34,8 +34,9 @@ struct options {
     bool gate_node_repair, gate_static_capacity; /* the others are settings */
     const char *instance_types_path;
     struct options_aws aws;
-    struct settings settings; /* what planning looks at */
-    bool help;                /* --help was given */
+    struct settings settings;       /* what planning looks at */
+    bool help;                      /* --help was given */
+    const char *const *environment; /* what options_parse() was given */
 };
 
 struct option_doc {

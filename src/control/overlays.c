@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "control/write.h"
 
 #define VALIDATED "ValidationSucceeded"
@@ -14,6 +15,8 @@ struct overlays {
     struct arena *arena; /* of what was worked out last */
     bool stale;          /* something has changed since */
     const struct catalog *base, *catalog;
+    uint64_t version; /* of `base` then: the provider may change what it points to */
+    uint32_t n_worked_out;
     str *names; /* [n] of the overlays that it was worked out from, and what became of each */
     struct overlay_verdict *verdicts;
     uint32_t n;
@@ -63,7 +66,14 @@ static void work_out(struct overlays *s, const struct catalog *base)
     struct overlay *v = all_overlays(s, s->arena);
     s->verdicts = arena_new_array(s->arena, struct overlay_verdict, s->n);
     s->catalog = overlays_apply(s->arena, s->c->syms, base, pools, n_pools, v, s->n, s->verdicts);
+    if (s->catalog != base) {
+        struct catalog *own = arena_dup_array(s->arena, struct catalog, s->catalog, 1);
+
+        own->version = u64_pair(++s->n_worked_out, (uint32_t)base->version);
+        s->catalog = own;
+    }
     s->base = base;
+    s->version = base->version;
     s->stale = false;
 }
 
@@ -74,9 +84,27 @@ static const struct catalog *catalog(void *self)
 
     if (!s->queue)
         return base;
-    if (s->stale || base != s->base)
+    if (s->stale || base != s->base || base->version != s->version)
         work_out(s, base);
     return s->catalog;
+}
+
+/* Whether one of them is in the way of another was settled for all pools together, so here nobody asks again. */
+const struct catalog *overlays_of_pool(struct overlays *s, struct arena *a, str pool, const struct catalog *base)
+{
+    (void)catalog(s); /* what became of each is up to date */
+    const struct nodepool *np = s->queue ? store_pool(s->c->store, pool) : NULL;
+    struct overlay *v = arena_new_array(a, struct overlay, s->n);
+    struct overlay_verdict *verdicts = arena_new_array(a, struct overlay_verdict, s->n);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; np && i < s->n; i++) {
+        const struct overlay *x = store_object(s->c->store, OBJ_OVERLAY, STR(""), s->names[i]);
+
+        if (x && s->verdicts[i].fate == OVERLAY_APPLIES)
+            v[n++] = *x;
+    }
+    return np ? overlays_apply(a, s->c->syms, base, np, 1, v, n, verdicts) : base;
 }
 
 /* ---- what the controller says ---- */
@@ -177,6 +205,20 @@ static bool destroy(void *self, struct arena *a, const struct nodeclaim *c, stru
     return in->destroy(in->self, a, c, e);
 }
 
+static bool abandon(void *self, struct arena *a, const struct nodeclaim *c, struct err *e)
+{
+    struct cloud *in = ((struct overlays *)self)->inner;
+
+    return in->abandon(in->self, a, c, e);
+}
+
+static bool stop(void *self)
+{
+    struct cloud *in = ((struct overlays *)self)->inner;
+
+    return in->stop(in->self);
+}
+
 static bool get(void *self, struct arena *a, str provider_id, struct machine *ret, struct err *e)
 {
     struct cloud *in = ((struct overlays *)self)->inner;
@@ -234,6 +276,8 @@ struct overlays *overlays_new(struct control *c)
     s->outer.create = create;
     s->outer.resume = c->cloud->resume ? resume : NULL;
     s->outer.destroy = destroy;
+    s->outer.stop = c->cloud->stop ? stop : NULL;
+    s->outer.abandon = c->cloud->abandon ? abandon : NULL;
     s->outer.get = get;
     s->outer.list = list;
     s->outer.catalog = catalog;

@@ -14,3 +14,6 @@ struct overlays;
 struct overlays *overlays_new(struct control *c);
 /* Adds the controller; the store is there. */
 void overlays_register(struct overlays *s);
+/* Types of a pool that are not, or not yet, in the catalogue, as the overlays that count make them: what a provider launches from. The types are in the order of `base`, and share
+ * with it what is as it was; without a change it is `base` itself. */
+const struct catalog *overlays_of_pool(struct overlays *s, struct arena *a, str pool, const struct catalog *base);

@@ -8,7 +8,7 @@
 #include "control/buffers.h"
 #include "control/fan.h"
 #include "control/metrics.h"
-#include "control/uuid.h"
+#include "net/uuid.h"
 #include "model/duration.h"
 #include "model/evict.h"
 
@@ -233,7 +233,7 @@ struct launch {
     struct provisioner *p;
     struct reconcile *r;
     const struct round *round;
-    uint32_t n_failed;
+    uint32_t n_failed, n_late; /* late: others make claims of the pool, or have since this was planned */
 };
 
 static void create_one(void *ctx, uint32_t i)
@@ -244,7 +244,9 @@ static void create_one(void *ctx, uint32_t i)
     str name;
 
     if (!round_create(l->p->c, l->r->arena, round_log(l->r->arena, l->r->log, x), x, "provisioned", &name, &e)) {
-        if (l->n_failed++ == 0)
+        if (e.kind == ERR_CONFLICT)
+            l->n_late++;
+        else if (l->n_failed++ == 0)
             l->r->err = e;
         return;
     }
@@ -320,7 +322,13 @@ static struct round *plan_anew(struct provisioner *p, struct log *log)
         return NULL;
     arena_reset(p->arena);
     say_computing(log, s->n_pending - s->n_moving, s->n_moving);
-    return have_pools(p, log) ? round_of(p->arena, c->store, s, plan_make(pass, s), world_random(c->world)) : NULL;
+    if (!have_pools(p, log))
+        return NULL;
+    struct round *d = round_of(p->arena, c->store, s, plan_make_in(c->frame, pass, s), world_random(c->world));
+    uint64_t number = store_plan_number(c->store);
+    for (uint32_t i = 0; i < d->n_claims; i++)
+        d->claims[i].plan = number;
+    return d;
 }
 
 static struct round *plan_round(struct provisioner *p, struct reconcile *r)
@@ -353,8 +361,11 @@ static struct result provision(struct reconcile *r)
 
     if (!store_synced(p->c->store))
         return result_after_ms(UNSYNCED_MS);
-    if (p->buffers)
+    if (p->buffers) {
         buffers_prepare(p->buffers, r);
+        if (!store_synced(p->c->store)) /* claims were made meanwhile */
+            return result_after_ms(UNSYNCED_MS);
+    }
     l.round = plan_round(p, r);
     if (l.round) {
         if (p->buffers)
@@ -365,7 +376,7 @@ static struct result provision(struct reconcile *r)
     }
     batch_done(&p->batch);
     if (l.n_failed == 0)
-        return RESULT_OK;
+        return l.n_late ? result_requeue() : RESULT_OK;
     (void)err_wrap(&r->err, "creating nodeclaims, %u of %u failed", l.n_failed, l.round->n_claims);
     return result_error();
 }

@@ -25,6 +25,7 @@
 struct queued {
     struct queued *next;
     struct event ev;
+    struct api_kind kind; /* of the object: those of node classes live no longer than a reconcile */
     int64_t made_ms;
 };
 
@@ -39,6 +40,7 @@ struct recorder {
     struct log *log;
     struct bucket shared;
     struct lru published;
+    struct sb key; /* scratch */
     struct correlator correlator;
     struct queued *first, *last;
     uint32_t n;
@@ -83,6 +85,7 @@ static void recorder_release(struct recorder *r)
     for (struct queued *q; (q = queue_pop(r));)
         free(q);
     lru_fini(&r->published);
+    sb_fini(&r->key);
     correlator_fini(&r->correlator);
     free(r);
 }
@@ -248,23 +251,25 @@ static void send_all(void *arg)
 
 /* ---- publishing ---- */
 
-static void print_key(struct sb *key, const char *reason, const str *dedupe, uint32_t n)
+/* Until the next one. */
+static str make_key(struct recorder *r, const char *reason, const str *dedupe, uint32_t n)
 {
+    struct sb *key = &r->key;
+
+    sb_reset(key);
     for (const char *c = reason; *c; c++)
         sb_char(key, *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c);
     for (uint32_t i = 0; i < n; i++) {
         sb_char(key, '-');
         sb_str(key, dedupe[i]);
     }
+    return sb_view(key);
 }
 
 int64_t recorder_knows_until(struct recorder *r, const char *reason, const str *dedupe, uint32_t n_dedupe)
 {
-    struct sb key = {0};
+    const struct published *p = lru_get(&r->published, make_key(r, reason, dedupe, n_dedupe));
 
-    print_key(&key, reason, dedupe, n_dedupe);
-    const struct published *p = lru_get(&r->published, sb_view(&key));
-    sb_fini(&key);
     return p ? p->until_us : INT64_MIN;
 }
 
@@ -277,22 +282,20 @@ bool recorder_knows(struct recorder *r, const char *reason, const str *dedupe, u
 static bool is_news(struct recorder *r, const struct event *ev)
 {
     int64_t now_us = world_mono_us(r->w), until_us = now_us + (ev->dedupe_ms ? ev->dedupe_ms : DEDUPE_MS) * 1000;
-    struct sb key = {0};
     struct published *p, *old;
     bool news;
 
     if (ev->n_dedupe == 0)
         return true;
-    print_key(&key, ev->reason, ev->dedupe, ev->n_dedupe);
+    str key = make_key(r, ev->reason, ev->dedupe, ev->n_dedupe);
     while ((old = lru_oldest(&r->published)) && old->until_us <= now_us)
         lru_drop(&r->published, old);
-    p = lru_get(&r->published, sb_view(&key));
+    p = lru_get(&r->published, key);
     news = !p || p->until_us <= now_us;
     if (!p)
-        p = lru_put(&r->published, sb_view(&key));
+        p = lru_put(&r->published, key);
     if (news)
         p->until_us = until_us;
-    sb_fini(&key);
     return news;
 }
 
@@ -312,6 +315,8 @@ static struct queued *queued_new(const struct event *ev, int64_t made_ms)
     char *at = (char *)(q + 1);
 
     q->ev = *ev;
+    q->kind = *o->kind;
+    q->ev.object.kind = &q->kind;
     q->ev.dedupe = NULL;
     q->ev.n_dedupe = 0;
     q->made_ms = made_ms;

@@ -18,12 +18,15 @@ struct round_pod {
 struct round_claim { /* a NodeClaim to be made */
     str pool;
     struct tree *body;
-    str requests; /* as JSON */
-    str types;    /* the first five and how many more */
+    str requests;  /* as JSON */
+    str types;     /* the first five and how many more */
+    uint64_t plan; /* of store_plan_number(), when it was planned */
     bool min_values_relaxed;
     bool healthy_pool; /* NodeRegistrationHealthy is True */
     struct round_pod *pods;
     uint32_t n_pods;
+    const str *leaving; /* provider ids of machines in whose place it comes */
+    uint32_t n_leaving;
 };
 
 struct round_node {               /* an existing machine that takes pods */
@@ -80,7 +83,10 @@ struct round_node round_node_of(struct arena *a, const struct store *st, const s
 
 /* Which names the pool. */
 struct log *round_log(struct arena *a, const struct log *l, const struct round_claim *x);
-/* Creates the NodeClaim, unless the pool is beyond its limits by now; counted by why: "provisioned". The name is in the arena, the log names the pool already. */
+/* Whether the pool is within its limits, and nobody has overtaken the plan; round_create() asks this first. */
+bool round_may_create(struct control *c, const struct round_claim *x, struct err *e);
+/* Creates the NodeClaim; counted by why: "provisioned". The name is in the arena, the log names the pool already. Not when the pool is beyond its limits by now; and ERR_CONFLICT when it has limits
+ * and others make claims of it, or have made some since this one was planned: it is to be planned again. */
 bool round_create(struct control *c, struct arena *a, struct log *l, const struct round_claim *x, const char *reason,
                   str *ret_name, struct err *e);
 /* Pods are on their way to the machine. */

@@ -4,6 +4,7 @@
 #include "control/round.h"
 
 #define FAILED_SCHEDULING_MS (5 * 60 * 1000)
+#define LOST_US 1000000 /* after which a watch has told of a claim whose answer was lost */
 
 /* ---- said ---- */
 
@@ -44,22 +45,38 @@ struct log *round_log(struct arena *a, const struct log *l, const struct round_c
     return log_with(a, l, LOG_FIELDS(LOG_OBJ("NodePool", STR(""), x->pool)));
 }
 
-/* The pool as it is now: a round may have been planned before others took what its limits allow. */
-static bool within_limits(struct control *c, str pool, struct err *e)
+/* How much of the pool's usage goes with the machines in whose place the claim comes. */
+static int64_t leaving(const struct control *c, const struct round_claim *x, sym resource)
 {
-    const struct nodepool *np = store_pool(c->store, pool);
-    struct reslist used = store_pool_usage(c->store, pool);
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < x->n_leaving; i++) {
+        const struct state_node *n = store_machine(c->store, x->leaving[i]);
+
+        if (n && !n->deleting && str_eq(sym_str(c->syms, n->pool), x->pool))
+            sum = sat_add(sum, reslist_value(&n->capacity, resource));
+    }
+    return sum;
+}
+
+/* The pool as it is now: a round may have been planned before others took what its limits allow. What is replaced does not count, as it did not when that was planned: a pool that is beyond its
+ * limits because of it would keep it for ever. */
+static bool within_limits(struct control *c, const struct round_claim *x, struct err *e)
+{
+    const struct nodepool *np = store_pool(c->store, x->pool);
+    struct reslist used = store_pool_usage(c->store, x->pool);
     struct sb have = {0}, may = {0};
     bool ok = true;
 
     if (!np)
-        return err_set(e, ERR_NOT_FOUND, "nodepool \"" STR_FMT "\" not found", STR_ARG(pool));
+        return err_set(e, ERR_NOT_FOUND, "nodepool \"" STR_FMT "\" not found", STR_ARG(x->pool));
     for (uint32_t i = 0; ok && np->has_limits && i < np->limits.n; i++) {
         const struct resq *q = &np->limits.q[i];
+        int64_t v = sat_sub(reslist_value(&used, q->name), leaving(c, x, q->name));
 
-        if (reslist_value(&used, q->name) <= q->v)
+        if (v <= q->v)
             continue;
-        quantity_print(&have, q->name, reslist_value(&used, q->name), q->binary);
+        quantity_print(&have, q->name, v, q->binary);
         quantity_print(&may, q->name, q->v, q->binary);
         ok = err_set(e, ERR_CAPACITY, STR_FMT " resource usage of " STR_FMT " exceeds limit of " STR_FMT,
                      STR_ARG(sym_str(c->syms, q->name)), STR_ARG(sb_view(&have)), STR_ARG(sb_view(&may)));
@@ -69,15 +86,61 @@ static bool within_limits(struct control *c, str pool, struct err *e)
     return ok;
 }
 
+/* What is left by limits was planned with; nobody may have taken of it since. */
+static bool is_up_to_date(struct control *c, const struct round_claim *x, struct err *e)
+{
+    const struct nodepool *np = store_pool(c->store, x->pool);
+
+    if (!np->has_limits || store_may_make(c->store, x->pool, x->plan, world_mono_us(c->world)))
+        return true;
+    return err_set(e, ERR_CONFLICT, "nodepool \"" STR_FMT "\" has limits, and others make nodeclaims of it",
+                   STR_ARG(x->pool));
+}
+
+/* Whether a call that failed may have done what was asked all the same. */
+static bool may_be_done(const struct err *e)
+{
+    switch (e->kind) {
+    case ERR_TIMEOUT:
+    case ERR_IO:
+        return true;
+    case ERR_NONE:
+    case ERR_INVALID:
+    case ERR_NOT_FOUND:
+    case ERR_CONFLICT:
+    case ERR_GONE:
+    case ERR_THROTTLED:
+    case ERR_CAPACITY:
+    case ERR_DENIED:
+        break;
+    }
+    return false;
+}
+
+static bool create(struct control *c, struct arena *a, const struct round_claim *x, struct tree **ret, struct err *e)
+{
+    assert(x->plan);
+    store_make_begin(c->store, x->pool, x->plan);
+    bool ok = api_create(c->api, a, &api_nodeclaims, STR(""), x->body, ret, e);
+    if (ok)
+        feed_answer(c->feed, OBJ_NODECLAIM, *ret);
+    store_make_end(c->store, x->pool, !ok && may_be_done(e) ? world_mono_us(c->world) + LOST_US : INT64_MIN);
+    return ok;
+}
+
+bool round_may_create(struct control *c, const struct round_claim *x, struct err *e)
+{
+    return within_limits(c, x, e) && is_up_to_date(c, x, e);
+}
+
 bool round_create(struct control *c, struct arena *a, struct log *l, const struct round_claim *x, const char *reason,
                   str *ret_name, struct err *e)
 {
     struct tree *made;
 
-    if (!within_limits(c, x->pool, e) || !api_create(c->api, a, &api_nodeclaims, STR(""), x->body, &made, e))
+    if (!round_may_create(c, x, e) || !create(c, a, x, &made, e))
         return false;
     *ret_name = tree_str(tree_at(made, "metadata", "name", NULL));
-    feed_answer(c->feed, OBJ_NODECLAIM, made);
     metric_inc(c->metrics->nodeclaims_created_total, 1,
                METRIC_VALS(str_c(reason), x->pool, x->min_values_relaxed ? STR("true") : STR("false")));
     log_info(l, "created nodeclaim", LOG_OBJ("NodeClaim", STR(""), *ret_name), LOG_JSON("requests", x->requests),

@@ -23,8 +23,9 @@ struct watched {
 
 struct status_watch {
     struct control *c;
-    struct watched kinds[4];
+    struct watched kinds[5];
     uint32_t n;
+    struct api_kind class;
     struct arena *tmp;
 };
 
@@ -94,14 +95,18 @@ static const char *type_of(struct arena *a, const struct tree *cond)
     return arena_printf(a, STR_FMT "%c", STR_ARG(tree_str(tree_get(cond, "type"))), 0).p;
 }
 
-/* As people know it: buffers are kept as "namespace/name". */
+/* As people know it: buffers are kept as "namespace/name", node classes as "group/kind/name". */
 static str name_of(const struct watched *w, const struct kept *k, str *ret_ns)
 {
-    str name = k->name;
+    str name = k->name, head;
 
     *ret_ns = STR("");
     if (w->kind == OBJ_BUFFER)
         (void)str_cut(k->name, '/', ret_ns, &name);
+    if (w->kind == OBJ_NODECLASS) {
+        (void)str_cut(name, '/', &head, &name);
+        (void)str_cut(name, '/', &head, &name);
+    }
     return name;
 }
 
@@ -381,6 +386,29 @@ static void watch_kind(struct status_watch *s, struct watched *w, bool with_labe
         (struct metric *const[]){w->own->count, w->own->current_status, w->own->termination_current}, 3, collect, w);
 }
 
+static void add_plain(struct status_watch *s, const struct watched *w)
+{
+    s->kinds[s->n] = *w;
+    watch_kind(s, &s->kinds[s->n++], /* with_labels= */ false, /* initialized= */ false);
+}
+
+/* Node classes of a provider that says something about them. There is one kind of them then. */
+static void add_class(struct status_watch *s)
+{
+    const struct control *c = s->c;
+    const struct cloud_class *k = &c->cloud->classes[0];
+
+    if (c->cloud->n_classes == 0 || !k->conditions)
+        return;
+    assert(c->cloud->n_classes == 1);
+    s->class = (struct api_kind){.group = k->group, .version = k->version, .plural = k->plural, .kind = k->kind};
+    add_plain(s, &(struct watched){.kind = OBJ_NODECLASS,
+                                   .api = &s->class,
+                                   .set = k->conditions,
+                                   .own = &c->metrics->ec2nodeclass_status,
+                                   .any = &c->metrics->any_status});
+}
+
 struct status_watch *status_watch_new(struct control *c)
 {
     struct status_watch *s = xcalloc(1, sizeof(*s));
@@ -399,19 +427,19 @@ struct status_watch *status_watch_new(struct control *c)
                    .set = &conds_nodepool,
                    .own = &m->nodepool_status,
                    .any = &m->any_status},
-                  {.kind = OBJ_NODE, .api = &api_nodes, .own = &m->node_status},
-                  {.kind = OBJ_BUFFER,
-                   .api = &api_capacitybuffers,
-                   .own = &m->capacitybuffer_status,
-                   .any = &m->any_status}},
-        .n = c->options->settings.capacity_buffers ? 4 : 3,
+                  {.kind = OBJ_NODE, .api = &api_nodes, .own = &m->node_status}},
+        .n = 3,
     };
     assert(c->cloud->n_classes + 2 <= MAX_EXTRA);
     watch_kind(s, &s->kinds[0], /* with_labels= */ true, /* initialized= */ false);
     watch_kind(s, &s->kinds[1], /* with_labels= */ false, /* initialized= */ false);
     watch_kind(s, &s->kinds[2], /* with_labels= */ true, /* initialized= */ true);
-    if (s->n == 4)
-        watch_kind(s, &s->kinds[3], /* with_labels= */ false, /* initialized= */ false);
+    if (c->options->settings.capacity_buffers)
+        add_plain(s, &(struct watched){.kind = OBJ_BUFFER,
+                                       .api = &api_capacitybuffers,
+                                       .own = &m->capacitybuffer_status,
+                                       .any = &m->any_status});
+    add_class(s);
     metrics_collector_by_one(
         (struct metric *const[]){m->any_status.count, m->any_status.current_status, m->any_status.termination_current},
         3, collect_any, s);

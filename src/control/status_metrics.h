@@ -9,6 +9,6 @@
 struct status_watch;
 
 struct status_watch *status_watch_new(
-    struct control *c); /* for Nodes, NodeClaims and NodePools; outlives the store's last change */
+    struct control *c); /* for Nodes, NodeClaims, NodePools, node classes; outlives the store's last change */
 void status_watch_free(struct status_watch *s);
 AUTO_DEFINE(status_watch)

@@ -61,7 +61,7 @@ static void remove_busy(struct run *r)
 
 static void compile(struct run *r)
 {
-    r->w = whatif_new(r->s, r->c.movable);
+    r->w = whatif_new_in(r->frame, r->s, r->c.movable);
     if (r->o->compat)
         whatif_set_compat(r->w);
     else

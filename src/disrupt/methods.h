@@ -20,6 +20,7 @@ struct run {
     const uint64_t *busy;           /* bit set over nodes that a command under way has; NULL: none */
     const uint64_t *waiting;        /* of these: a command has them that has not begun; NULL: none */
     const struct candidates *known; /* what is known of the nodes already; NULL: nothing */
+    struct frame *frame;            /* plan/plan.h; NULL: none */
     const uint64_t *only;           /* bit set over nodes: the run is about these, and those that are busy; NULL: all */
     struct candidates c;
     struct balance balance;

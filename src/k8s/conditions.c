@@ -12,7 +12,6 @@ static const char *const pool_dependents[] = {"ValidationSucceeded", "NodeClassR
 
 const struct cond_set conds_nodeclaim = {claim_dependents, ARRAY_LEN(claim_dependents), false};
 const struct cond_set conds_nodepool = {pool_dependents, ARRAY_LEN(pool_dependents), false};
-const struct cond_set conds_nodeclass = {NULL, 0, false};
 const struct cond_set conds_overlay = {overlay_dependents, ARRAY_LEN(overlay_dependents), false};
 const struct cond_set conds_buffer = {NULL, 0, true};
 

@@ -16,7 +16,7 @@ struct cond_set {
     bool plain; /* there is no Ready: conditions are a list in order of first sight */
 };
 
-extern const struct cond_set conds_nodeclaim, conds_nodepool, conds_nodeclass, conds_overlay, conds_buffer;
+extern const struct cond_set conds_nodeclaim, conds_nodepool, conds_overlay, conds_buffer;
 
 /* An object under change: everything that is added lives in the arena. */
 struct cond_object {

@@ -183,22 +183,36 @@ static bool refuse(const struct syms *t, const struct req_expr *x, struct err *e
     return err_set(e, ERR_INVALID, "requirement on \"" STR_FMT "\": %s", STR_ARG(key), why);
 }
 
-/* Only the capacity type has a closed list of values. One known value is enough: the others are taken for typos. */
-static bool capacity_types_validate(const struct label_rules *r, const struct syms *t, const struct req_expr *x,
-                                    struct err *e)
+/* One known value is enough: the others are taken for typos. */
+static bool known_values_validate(const struct label_values *v, const struct syms *t, const struct req_expr *x,
+                                  struct err *e)
 {
     int32_t known = 0;
 
-    if (!sym_eq(x->key, SYM(CT)) || x->op != OP_IN || !label_is_well_known(r, x->key))
+    if (!sym_eq(x->key, v->key))
         return true;
     for (uint32_t i = 0; i < x->n_vals; i++)
-        known +=
-            sym_eq(x->vals[i], SYM(ON_DEMAND)) || sym_eq(x->vals[i], SYM(SPOT)) || sym_eq(x->vals[i], SYM(RESERVED));
+        for (uint32_t k = 0; k < v->n; k++)
+            known += sym_eq(x->vals[i], v->vals[k]);
     if (known == 0)
-        return refuse(t, x, e, "no value is one of on-demand, spot, reserved");
+        return refuse(t, x, e, "no value is one of %s", v->in_words);
     if (known < x->min_values)
         return refuse(t, x, e, "minValues is %d, but only %d of the values are known", x->min_values, known);
     return true;
+}
+
+static bool closed_lists_validate(const struct label_rules *r, const struct syms *t, const struct req_expr *x,
+                                  struct err *e)
+{
+    const sym types[] = {SYM(ON_DEMAND), SYM(SPOT), SYM(RESERVED)};
+    const struct label_values core = {SYM(CT), types, ARRAY_LEN(types), "on-demand, spot, reserved"};
+
+    if (x->op != OP_IN || !label_is_well_known(r, x->key))
+        return true;
+    bool ok = known_values_validate(&core, t, x, e);
+    for (uint32_t i = 0; ok && i < r->n_values; i++)
+        ok = known_values_validate(&r->values[i], t, x, e);
+    return ok;
 }
 
 static bool values_validate(const struct syms *t, const struct req_expr *x, struct err *e)
@@ -237,7 +251,7 @@ bool req_expr_validate(const struct label_rules *r, const struct syms *t, const 
 {
     if (label_is_restricted(r, t, x->key))
         return refuse(t, x, e, "the key is restricted; use a well-known key, or one of your own domain");
-    if (!capacity_types_validate(r, t, x, e))
+    if (!closed_lists_validate(r, t, x, e))
         return false;
     if (!label_is_qualified_name(sym_str(t, x->key)))
         return refuse(t, x, e, "the key is not a qualified name (prefix/name, name of at most 63 characters)");

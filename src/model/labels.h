@@ -46,11 +46,21 @@ bool label_is_qualified_name(str key);
 bool label_is_value(str value);
 
 /* Which label keys the provider knows beyond core's (scheduling 2.7, 2.8). One per plan. */
+/* A well-known label that has no other values than these. */
+struct label_values {
+    sym key;
+    const sym *vals;
+    uint32_t n;
+    const char *in_words; /* "default, dedicated" */
+};
+
 struct label_rules {
     sym *well_known; /* sorted; core's and the provider's */
     uint32_t n_well_known;
     const str *restricted_domains; /* beyond karpenter.sh */
     uint32_t n_restricted_domains;
+    const struct label_values *values; /* the provider's; capacity types are core's */
+    uint32_t n_values;
     sym reservation_id; /* SYM_NONE when the provider has no reservations */
 };
 

@@ -201,8 +201,10 @@ static bool matches_offering(struct work *w, uint32_t overlay, const struct offe
 static bool matches_type(struct work *w, uint32_t overlay, uint32_t pool, uint32_t type)
 {
     const struct itype *x = &w->base->types[type];
-    uint32_t have = rs_union(&w->space, w->type_rs[type], w->pool_rs[pool]);
 
+    if (!itype_is_for(x, w->pools[pool].name_sym))
+        return false;
+    uint32_t have = rs_union(&w->space, w->type_rs[type], w->pool_rs[pool]);
     if (!rs_compatible(&w->space, have, w->want[overlay], COMPAT_STRICT))
         return false;
     for (uint32_t i = 0; i < x->n_offerings; i++)
@@ -412,30 +414,35 @@ static struct itype change(const struct work *w, struct arena *a, uint32_t type,
     return x;
 }
 
-/* The type as the pools see it: once for each way in which they do. */
+/* The type as those pools see it that see it at all: once for each way in which they do. */
 static void add_type(const struct work *w, struct arena *a, uint32_t type, uint32_t *seen, struct itype *out,
                      uint32_t *n_out)
 {
+    const struct itype *base = &w->base->types[type];
     uint32_t first = *n_out;
 
     for (uint32_t p = 0; p < w->n_pools; p++) {
         uint32_t like = 0;
 
-        while (!same_update(w, update_at(w, like, type), update_at(w, p, type), type))
+        if (!itype_is_for(base, w->pools[p].name_sym))
+            continue;
+        while (!itype_is_for(base, w->pools[like].name_sym) ||
+               !same_update(w, update_at(w, like, type), update_at(w, p, type), type))
             like++;
         if (like == p) {
             seen[p] = *n_out;
             out[*n_out] = change(w, a, type, update_at(w, p, type));
             out[*n_out].pools = arena_new_array(a, sym, w->n_pools);
+            out[*n_out].n_pools = 0;
             ++*n_out;
         } else {
             seen[p] = seen[like];
         }
         out[seen[p]].pools[out[seen[p]].n_pools++] = w->pools[p].name_sym;
     }
-    if (*n_out == first + 1) { /* the same for all */
-        out[first].pools = NULL;
-        out[first].n_pools = 0;
+    if (*n_out == first + 1) { /* the same for all who see it */
+        out[first].pools = base->pools;
+        out[first].n_pools = base->n_pools;
     }
 }
 

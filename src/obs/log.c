@@ -1,8 +1,9 @@
-/* A logger is a piece of rendered text, the fields that it repeats, and the root that all loggers of a program share. So a line is: time, message, that text, and
- * the fields of the call.
+/* A logger is the fields that it adds to those of another one, and the root that all loggers of a program share. Fields are written when there is a line: most loggers are
+ * made for a piece of work that has nothing to say.
  */
 #include "obs/log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -35,7 +36,9 @@ struct log_root {
 
 struct log {
     struct log_root *root;
-    str fields; /* "k":v,"k":v; may be empty */
+    const struct log *of; /* whose fields come first; NULL: nobody's */
+    const struct log_field *f;
+    uint32_t n;
 };
 
 struct log *log_new(enum log_level min, const struct log_sink *sink, int64_t (*now_ms)(void *clock), void *clock)
@@ -93,25 +96,23 @@ static void put_field(struct jw *w, const struct log_field *f)
 struct log *log_with(struct arena *a, const struct log *l, const struct log_field *f, uint32_t n)
 {
     struct log *more = arena_new_one(a, struct log);
-    struct sb *b = &l->root->line;
-    struct jw w = {.out = b};
+    struct log_field *own = arena_new_array(a, struct log_field, n);
 
-    sb_reset(b);
-    jw_map(&w);
-    for (uint32_t i = 0; i < n; i++)
-        put_field(&w, &f[i]);
-    str own = str_sub(sb_view(b), 1, b->n);
-    size_t comma = l->fields.n > 0 && own.n > 0;
-    char *p = arena_new_array(a, char, l->fields.n + comma + own.n);
-
-    if (l->fields.n)
-        memcpy(p, l->fields.p, l->fields.n);
-    if (comma)
-        p[l->fields.n] = ',';
-    if (own.n)
-        memcpy(p + l->fields.n + comma, own.p, own.n);
-    *more = (struct log){l->root, {p, l->fields.n + comma + own.n}};
+    for (uint32_t i = 0; i < n; i++) {
+        own[i] = f[i];
+        own[i].s = arena_strdup(a, f[i].s);
+        own[i].ns = arena_strdup(a, f[i].ns);
+    }
+    *more = (struct log){.root = l->root, .of = l, .f = own, .n = n};
     return more;
+}
+
+static void put_fields(struct jw *w, const struct log *l)
+{
+    if (l->of)
+        put_fields(w, l->of);
+    for (uint32_t i = 0; i < l->n; i++)
+        put_field(w, &l->f[i]);
 }
 
 bool log_wants(const struct log *l, enum log_level level)
@@ -161,6 +162,33 @@ static const char *short_path(const char *path)
     return at ? at : path;
 }
 
+static void put_part(struct jw *w, const struct err *e, const char *name, str value)
+{
+    char key[64];
+
+    (void)snprintf(key, sizeof(key), "%s-%s", e->call.peer, name);
+    jw_key(w, key);
+    jw_str(w, value);
+}
+
+/* aws 8.3 */
+static void put_call(struct jw *w, const struct err *e)
+{
+    char key[64];
+
+    if (e->call.request[0])
+        put_part(w, e, "request-id", str_c(e->call.request));
+    if (e->call.status) {
+        (void)snprintf(key, sizeof(key), "%s-status-code", e->call.peer);
+        jw_key(w, key);
+        jw_i64(w, e->call.status);
+    }
+    put_part(w, e, "service-name", str_c(e->call.service));
+    put_part(w, e, "operation-name", str_c(e->call.operation));
+    if (e->code[0])
+        put_part(w, e, "error-code", str_c(e->code));
+}
+
 void log_write_from(const char *caller, const struct log *l, enum log_level level, const char *message,
                     const struct err *e, const struct log_field *f, uint32_t n)
 {
@@ -188,12 +216,11 @@ void log_write_from(const char *caller, const struct log *l, enum log_level leve
     }
     jw_key(&w, "message");
     jw_c(&w, message);
-    if (l->fields.n) {
-        sb_char(&r->line, ',');
-        sb_str(&r->line, l->fields);
-    }
+    put_fields(&w, l);
     for (uint32_t i = 0; i < n; i++)
         put_field(&w, &f[i]);
+    if (e && e->call.peer)
+        put_call(&w, e);
     if (e) {
         jw_key(&w, "error");
         jw_c(&w, e->msg);

@@ -3,7 +3,7 @@
  * A logger has fields of its own that every line repeats; log_with() makes a logger with more of them. Lines go to a sink: files in the program, memory in
  * tests, the log of a pod in the demo. The same message at the same level is written a hundred times a second, then every hundredth time.
  *
- * Keys and their order are Karpenter's: level, time, logger, caller (of a logger that writes debug lines: "control/provision.c:210"), message, the logger's own fields, those of the call, error. An error that is longer than a struct err holds, or that
+ * Keys and their order are Karpenter's: level, time, logger, caller (of a logger that writes debug lines: "control/provision.c:210"), message, the logger's own fields, those of the call, what a service said about a call that failed ("aws-request-id" and more), error. An error that is longer than a struct err holds, or that
  * brings keys of its own, is passed as fields, LOG_STR("error", …) last. Lines are written by the thread that owns the logger.
  *
  *     log_info(l, "launched nodeclaim", LOG_STR("provider-id", id), LOG_OBJ("NodeClaim", STR(""), name));
@@ -43,7 +43,7 @@ struct log *log_new(enum log_level min, const struct log_sink *sink, int64_t (*n
 void log_free(struct log *l);
 AUTO_DEFINE(log)
 
-/* In the arena, which it must not outlive; text of the fields is copied. */
+/* In the arena, which it must not outlive, nor may it outlive l; text of the fields is copied. */
 struct log *log_with(struct arena *a, const struct log *l, const struct log_field *f, uint32_t n);
 
 bool log_wants(const struct log *l, enum log_level level);

@@ -183,10 +183,23 @@ static uint32_t bucket_of(const struct metric_spec *s, double v)
     return lo;
 }
 
+struct series *metric_series(struct metric *f, const str *vals)
+{
+    return find_or_make(f, vals);
+}
+
+void series_inc(struct series *s, double by)
+{
+    s->value += by;
+}
+
 void metric_observe(struct metric *f, double v, const str *vals, int64_t now_ms)
 {
-    struct series *s = find_or_make(f, vals);
+    series_observe(f, find_or_make(f, vals), v, now_ms);
+}
 
+void series_observe(struct metric *f, struct series *s, double v, int64_t now_ms)
+{
     assert(f->spec->kind == METRIC_HISTOGRAM || f->spec->kind == METRIC_SUMMARY);
     s->value += v;
     s->n++;

@@ -37,6 +37,11 @@ void metric_inc(struct metric *f, double by, const str *vals); /* counters, gaug
 void metric_set(struct metric *f, double v, const str *vals);  /* gauges */
 void metric_observe(struct metric *f, double v, const str *vals,
                     int64_t now_ms); /* histograms, summaries (whose quantiles forget after 10 min) */
+/* What is counted all the time is looked up once: the series, from now on there, of a family none of whose series are dropped. */
+struct series;
+struct series *metric_series(struct metric *f, const str *vals);
+void series_inc(struct series *s, double by);                                      /* of a counter or gauge */
+void series_observe(struct metric *f, struct series *s, double v, int64_t now_ms); /* of a histogram or summary */
 void metric_drop(struct metric *f, const str *vals);
 /* Every series whose label number `at` has this value. Looks at them all. */
 void metric_drop_where(struct metric *f, uint32_t at, str val);

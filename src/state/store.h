@@ -202,6 +202,16 @@ int64_t store_room(const struct store *s, str pool, int64_t limit); /* for more 
 int64_t store_reserve(struct store *s, str pool, int64_t limit, int64_t wanted);
 void store_release(struct store *s, str pool, int64_t n);
 
+/* ---- who makes claims ---- */
+
+/* A plan goes by the claims that there are, and one that is being made is not there yet. So claims of a pool with limits are made by one plan at a time, and by none that is older than the
+ * latest of them: whoever is not allowed to plans again. Nobody waits for anybody. */
+uint64_t store_plan_number(struct store *s); /* of a plan of this moment; they rise */
+bool store_may_make(const struct store *s, str pool, uint64_t plan, int64_t now_us);
+void store_make_begin(struct store *s, str pool, uint64_t plan);
+/* It is there, or was refused. When nobody knows, other plans stay away from the pool until then; else INT64_MIN. */
+void store_make_end(struct store *s, str pool, int64_t closed_until_us);
+
 /* ---- planning ---- */
 
 /* The moment as plans see it: pending pods sorted out, refused and moving ones found. Its pods and nodes are the store's

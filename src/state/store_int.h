@@ -78,6 +78,14 @@ struct reservation { /* claims of a pool that somebody is about to make */
     int64_t n;
 };
 
+struct maker {      /* of a pool's claims */
+    str pool;       /* heap */
+    uint64_t plan;  /* that the latest is of */
+    uint64_t began; /* the number of the latest */
+    uint32_t n;     /* under way, all of that plan where the pool has limits */
+    int64_t closed_until_us;
+};
+
 struct tomb { /* an object that has gone */
     uint64_t id;
     uint64_t version;
@@ -135,6 +143,9 @@ struct store {
     VEC(sym) stale, nominated; /* ids, of machines that may be gone by now */
     VEC(struct usage) usages;
     VEC(struct reservation) reservations;
+    VEC(struct maker) makers;
+    uint64_t last_number; /* of plans, and of claims that somebody began to make */
+    uint64_t forgotten;   /* the latest such claim of a pool that is gone */
     struct groups nodes_by_id, claims_by_id, claims_of_pool;
     struct groups attachments; /* by node */
     uint32_t n_untracked;      /* Nodes that are not looked at yet */
@@ -192,4 +203,5 @@ void hosts_fini(struct store *s);
 /* Whatever the objects that are there name is marked, the rest is swept, when that is worth it. */
 void symbols_sweep(struct store *s);
 void reservations_fini(struct store *s);
+void makers_fini(struct store *s);
 void usage_count(struct store *s, sym pool, const struct reslist *capacity, bool more);

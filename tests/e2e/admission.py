@@ -166,6 +166,14 @@ LABELS = "spec/template/metadata/labels"
 for key in ("foo", "kops.k8s.io/instancegroup", "kubernetes.io/custom", "sub.kubernetes.io/custom", "example.com/x", "karpenter.sh/capacity-type",
             "karpenter.k8s.aws/instance-size"):
     case(f"label {key}", NODEPOOL, {LABELS: {key: "bar"}})
+# V22
+for key in ("instance-category", "instance-family", "instance-generation", "instance-size", "instance-cpu", "instance-cpu-manufacturer", "instance-memory",
+            "instance-hypervisor", "instance-local-nvme", "instance-ebs-bandwidth", "instance-network-bandwidth", "instance-gpu-name", "instance-gpu-count",
+            "instance-accelerator-name", "instance-accelerator-count", "instance-encryption-in-transit-supported", "instance-tenancy",
+            "capacity-reservation-id", "capacity-reservation-type", "placement-group-id", "placement-group-partition"):
+    case(f"label karpenter.k8s.aws/{key}", NODEPOOL, {LABELS: {f"karpenter.k8s.aws/{key}": "1"}})
+    case(f"requirement on karpenter.k8s.aws/{key}", NODEPOOL,
+         {"spec/template/spec/requirements": [{"key": f"karpenter.k8s.aws/{key}", "operator": "In", "values": ["1"]}]})
 for key in ("karpenter.sh/nodepool", "kubernetes.io/hostname", "karpenter.sh/custom", "karpenter.k8s.aws/custom", "karpenter.kwok.sh/custom"):
     case(f"label {key} refused", NODEPOOL, {LABELS: {key: "bar"}}, "is restricted")
 case("label with a bad value", NODEPOOL, {LABELS: {"a": "/ no /"}}, "should match")
@@ -210,11 +218,14 @@ case("buffer with an empty kind", BUFFER, {"spec/podTemplateRef": GONE, "spec/sc
 # ---- EC2NodeClass ----
 
 S = "spec/"
+# V1
 case("role alone", EC2, {})
 case("instance profile alone", EC2, {S + "role": GONE, S + "instanceProfile": "p"})
 case("role and instance profile", EC2, {S + "instanceProfile": "p"}, "exactly one of")
 case("neither role nor instance profile", EC2, {S + "role": GONE}, "exactly one of")
+# V2
 case("empty user data", EC2, {S + "userData": ""})
+# V3, V4
 ALIASES = {"al2": "AL2", "al2023": "AL2023", "bottlerocket": "Bottlerocket", "windows2019": "Windows2019", "windows2022": "Windows2022",
            "windows2025": "Windows2025"}
 for alias, family in ALIASES.items():
@@ -222,13 +233,16 @@ for alias, family in ALIASES.items():
         case(f"alias {alias} with family {other}", EC2, {S + "amiSelectorTerms": [{"alias": f"{alias}@latest"}], S + "amiFamily": other},
              OK if other in (family, "Custom") else "amiFamily must be")
 case("unknown family", EC2, {S + "amiFamily": "Ubuntu"}, "Unsupported value")
+# V5
 case("neither family nor alias", EC2, {S + "amiSelectorTerms": [{"id": "ami-1"}]}, "must specify amiFamily")
 case("family without terms", EC2, {S + "amiSelectorTerms": GONE, S + "amiFamily": "AL2023"})
 case("no security groups named", EC2, {S + "securityGroupSelectorTerms": GONE})
 case("alias without version", EC2, {S + "amiSelectorTerms": [{"alias": "al2023"}]})
+# V6
 each("tags", EC2, S + "tags", [{}, {"team": "blue"}],
      [{"": "x"}, {"karpenter.sh/nodepool": "x"}, {"karpenter.sh/nodeclaim": "x"}, {"kubernetes.io/cluster/c": "x"}, {"eks:eks-cluster-name": "x"},
       {"karpenter.k8s.aws/ec2nodeclass": "x"}], "tag")
+# V7, V8
 for field, ids, kind in (("subnetSelectorTerms", "subnet-1", "subnet"), ("securityGroupSelectorTerms", "sg-1", "security group")):
     each(field, EC2, S + field, [[{"tags": {"a": "b"}}], [{"id": ids}], [{"id": ids}, {"tags": {"a": "*"}}]],
          [[], [{}], [{"tags": {"": "b"}}], [{"tags": {"a": ""}}], [{"tags": {"a": "b"}}, {}], [{"id": ids, "tags": {"a": "b"}}]])
@@ -236,6 +250,7 @@ for field, ids, kind in (("subnetSelectorTerms", "subnet-1", "subnet"), ("securi
 case("subnets left out", EC2, {S + "subnetSelectorTerms": GONE}, "Required value")
 each("security group names", EC2, S + "securityGroupSelectorTerms", [[{"name": "x"}]], [[{"name": "x", "tags": {"a": "b"}}], [{"name": "x", "id": "sg-1"}]],
      "mutually exclusive")
+# V9, V10
 CR = S + "capacityReservationSelectorTerms"
 each("capacity reservations", EC2, CR,
      [[{"tags": {"a": "b"}}], [{"id": "cr-1"}], [{"ownerID": "012345678901", "tags": {"a": "b"}}], [{"instanceMatchCriteria": "open"}],
@@ -243,6 +258,7 @@ each("capacity reservations", EC2, CR,
      [[], [{}], [{"id": "r-1"}], [{"tags": {"": "b"}}], [{"tags": {"a": ""}}], [{"id": "cr-1", "tags": {"a": "b"}}],
       [{"id": "cr-1", "ownerID": "012345678901"}], [{"ownerID": "12"}], [{"ownerID": "012345678901"}], [{"instanceMatchCriteria": "closed"}],
       [{"id": "cr-1", "instanceMatchCriteria": "open"}]])
+# V11, V12
 AMI = S + "amiSelectorTerms"
 for term in ({"tags": {"a": "b"}}, {"id": "ami-1"}, {"name": "n"}, {"name": "n", "owner": "self"}, {"tags": {"a": "b"}, "owner": "self"},
              {"ssmParameter": "/p"}):
@@ -252,18 +268,22 @@ for term in ({}, {"tags": {"": "b"}}, {"tags": {"a": ""}}, {"id": "ami-1", "alia
              {"alias": "al2023@latest", "name": "n"}, {"alias": "al2023@latest", "owner": "self"}, {"owner": "self"}):
     case(f"image by {term} refused", EC2, {AMI: [term], S + "amiFamily": "AL2023"}, "")
 case("alias beside another term", EC2, {AMI: [{"alias": "al2023@latest"}, {"id": "ami-1"}]}, "mutually exclusive")
+# V13
 for alias in ("al2@latest", "al2@v20240625", "al2023@latest", "al2023@v20240625", "bottlerocket@latest", "bottlerocket@1.10.0", "windows2019@latest",
               "windows2022@latest", "windows2025@latest"):
     case(f"alias {alias}", EC2, {AMI: [{"alias": alias}]})
 for alias in ("@latest", "al2023@", "al2023:latest", "ubuntu@latest", "windows2019@v1", "windows2022@v1", "windows2025@v1"):
     case(f"alias {alias} refused", EC2, {AMI: [{"alias": alias}]}, "")
+# V14
 for kubelet in ({"maxPods": 10}, {"unknown": True}, {"maxPods": "no number"}, {"deep": {"a": [1, {"b": None}]}}):
     case(f"kubelet {kubelet}", EC2, {S + "kubelet": kubelet})
+# V15
 META = S + "metadataOptions/"
 for field, good, bad in (("httpEndpoint", "enabled", "maybe"), ("httpProtocolIPv6", "disabled", "maybe"), ("httpPutResponseHopLimit", 64, 65),
                          ("httpTokens", "optional", "maybe")):
     each(f"metadata {field}", EC2, META + field, [good], [bad])
 case("hop limit 0", EC2, {META + "httpPutResponseHopLimit": 0}, "should be greater")
+# V16, V17
 DEV = S + "blockDeviceMappings"
 
 
@@ -281,6 +301,7 @@ case("volume without size or snapshot", EC2, {DEV: [ebs(volumeType="gp3")]}, "mu
 case("rate without snapshot", EC2, {DEV: [ebs(volumeSize="20Gi", volumeInitializationRate=100)]}, "snapshotID must be set")
 for rate, want in ((99, "should be"), (100, OK), (300, OK), (301, "should be")):
     case(f"rate {rate}", EC2, {DEV: [ebs(snapshotID="snap-1", volumeInitializationRate=rate)]}, want)
+# V18
 NIC = S + "networkInterfaces"
 
 
@@ -291,12 +312,14 @@ def nic(card, device, kind="interface"):
 each("network interfaces", EC2, NIC, [[], [nic(0, 0)], [nic(0, 0), nic(0, 1), nic(1, 1, "efa-only")]],
      [[nic(0, 0, "efa")], [nic(-1, 0)], [nic(0, -1)], [nic(0, 0), nic(0, 0)], [nic(0, 1)], [nic(0, 0, "efa-only")],
       [nic(0, 0), nic(1, 0, "efa-only"), nic(1, 1, "efa-only")]])
+# V19
 TRACK = S + "connectionTracking"
 each("connection tracking", EC2, TRACK,
      [{"tcpEstablishedTimeout": 60}, {"udpStreamTimeout": 180}, {"udpTimeout": 30},
       {"tcpEstablishedTimeout": 432000, "udpStreamTimeout": 60, "udpTimeout": 60}],
      [{}, {"tcpEstablishedTimeout": 59}, {"tcpEstablishedTimeout": 432001}, {"udpStreamTimeout": 59}, {"udpStreamTimeout": 181}, {"udpTimeout": 29},
       {"udpTimeout": 61}])
+# V21
 each("cpu options", EC2, S + "cpuOptions", [{"nestedVirtualization": "enabled"}, {"nestedVirtualization": "disabled"}, {}],
      [{"nestedVirtualization": "maybe"}], "Unsupported value")
 PG = S + "placementGroupSelector"
@@ -311,6 +334,7 @@ CHANGES = [  # (id, first, edits of the second, OK or words)
     ("replicas cannot appear", NODEPOOL, {"spec/replicas": 1}, "Cannot transition"),
     ("a claim cannot change", NODECLAIM, {"spec/expireAfter": "1h"}, "spec is immutable"),
     ("a claim's labels may", NODECLAIM, {"metadata/labels": {"a": "b"}}, OK),
+    # V20
     ("a role may change", EC2, {"spec/role": "other"}, OK),
     ("a role may become a profile", EC2, {"spec/role": GONE, "spec/instanceProfile": "p"}, OK),
 ]

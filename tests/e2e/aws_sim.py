@@ -4,8 +4,7 @@
     tests/e2e/aws_sim.py AWS_SERVER [NAME...]     ends with 'N passed, N failed'
 
 AWS_SERVER is build/…/tests/sim/aws_server. Every answer is held against the model: an element that the model does not know fails the check, as does a value that
-the client cannot read. What is in the account's file comes back equal. Needs boto3 and awscli of the pinned versions (tools/setup e2e installs them beside the other
-tools of the end-to-end tests; run with that python).
+the client cannot read. What is in the account's file comes back equal. Run with the python that has requirements.txt (tools/setup e2e).
 """
 import base64
 import datetime

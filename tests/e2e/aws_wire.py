@@ -3,26 +3,26 @@
 tests/unit/aws/requests.txt has every request that the program makes, as its unit test makes them. Here each is taken apart with the model of its service
 (botocore), which must know every parameter, its type and its words; put together again by botocore's serializer, it must be the same request. Then moto gets it
 and must understand it, where it knows the call at all. tests/unit/aws/shapes.txt has every element of an answer that the program looks at: the models must
-know it, of that kind. botocore and moto are kept in a virtual environment beside the binaries of the control plane.
-
-    tests/e2e/aws_wire.py        alone; as a part of `make e2e` it is called by tests/e2e/run
+know it, of that kind.
 """
 import base64
 import json
 import os
 import re
-import subprocess
-import sys
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
+import botocore.session
+from botocore.serialize import create_serializer
+from botocore.validate import ParamValidator
+
+from cluster import free_ports
+from emulator import Emulator
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 REQUESTS = os.path.join(os.path.dirname(HERE), "unit/aws/requests.txt")
 SHAPES = os.path.join(os.path.dirname(HERE), "unit/aws/shapes.txt")
-VENV = os.path.join(os.environ.get("E2E_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "karpenter-e2e"), "venv")
-PACKAGES = ["moto[server]==5.2.5", "boto3==1.44.0"]
 TOKEN = "01234567-89ab-4cde-8f01-23456789abcd"
 # Answers that say: understood, but there is no such thing here, or it would have been done.
 FINE = re.compile(r"NotFound|NotExist|NoSuchEntity|DryRunOperation|LimitExceeded|DeleteConflict|AlreadyExists")
@@ -134,9 +134,6 @@ def check_form(op, body, ec2):
 
 def check_request(session, request):
     """The problem with a request, or None; and the operation's name."""
-    from botocore.serialize import create_serializer
-    from botocore.validate import ParamValidator
-
     service, method, path, target, body = request
     model = session.get_service_model(service)
     op = operation(model, method, path, target, body)
@@ -219,28 +216,7 @@ def check_answer(session, service, action, fields):
 # ---- the emulator ----
 
 
-class Moto:
-    def __enter__(self):
-        import socket
-
-        with socket.socket() as held:
-            held.bind(("127.0.0.1", 0))
-            self.port = held.getsockname()[1]
-        command = [os.path.join(VENV, "bin/moto_server"), "-H", "127.0.0.1", "-p", str(self.port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(300):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/moto-api/data.json", timeout=5).close()
-                return self
-            except OSError:
-                time.sleep(0.1)
-        self.__exit__()
-        raise RuntimeError("moto does not start")
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
-
+class Moto(Emulator):
     def ask(self, request):
         """Status and error code."""
         service, method, path, target, body = request
@@ -252,7 +228,7 @@ class Moto:
             headers["Content-Type"] = "application/x-amz-json-1.1" if target else "application/x-www-form-urlencoded; charset=utf-8"
         if target:
             headers["X-Amz-Target"] = target
-        call = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", method=method, headers=headers, data=body.encode() if body else None)
+        call = urllib.request.Request(self.url + path, method=method, headers=headers, data=body.encode() if body else None)
         try:
             with urllib.request.urlopen(call, timeout=120) as answer:
                 answer.read()
@@ -276,13 +252,11 @@ def check_moto(moto, request, name):
 
 
 def cases():
-    """(name, problem or None) of every answer and request. Runs in the virtual environment."""
-    import botocore.session
-
+    """(name, problem or None) of every answer and request."""
     session = botocore.session.get_session()
     for service, action, fields in answers():
         yield f"aws_wire/answer {service} {action}", check_answer(session, service, action, fields)
-    with Moto() as moto:
+    with Moto(free_ports(1)[0]) as moto:
         for n, request in enumerate(requests(), 1):
             try:
                 problem, name = check_request(session, request)
@@ -290,32 +264,3 @@ def cases():
             except Exception as e:  # what the models do not know at all
                 problem, name = f"{type(e).__name__}: {e}", request[3] or request[4].split("&")[0]
             yield f"aws_wire/request {n:02} {request[0]} {name}", problem
-
-
-def run():
-    """The same, from any Python: sets the virtual environment up first."""
-    python = os.path.join(VENV, "bin/python")
-    stamp = os.path.join(VENV, "aws_wire.packages")
-    if not os.path.exists(stamp) or open(stamp, encoding="utf-8").read() != " ".join(PACKAGES):
-        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES], check=True)
-        with open(stamp, "w", encoding="utf-8") as f:
-            f.write(" ".join(PACKAGES))
-    lines = subprocess.run([python, os.path.abspath(__file__), "--cases"], check=True, capture_output=True, text=True).stdout.splitlines()
-    yield from (tuple(json.loads(line)) for line in lines)
-
-
-def main():
-    if sys.argv[1:] == ["--cases"]:
-        for case in cases():
-            print(json.dumps(case))
-        return 0
-    failed = 0
-    for name, problem in run():
-        failed += problem is not None
-        print(f"not ok {name}\n{problem}" if problem else f"ok {name}")
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

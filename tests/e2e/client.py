@@ -17,6 +17,7 @@ class Client:
                                 "-o", "json"], check=True, stdout=subprocess.PIPE)
         config = json.loads(shown.stdout)
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        self.user = user
         self.host = urllib.parse.urlparse(cluster["server"])
         self.headers = {"Authorization": "Bearer " + user["token"]} if "token" in user else {}
         self.tls = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())

@@ -13,7 +13,7 @@ import time
 import client
 import servers
 
-RBAC = os.path.join(servers.ROOT, "deploy/rbac.yaml")
+CHART = os.path.join(servers.ROOT, "deploy/charts/karpenter")
 NAMESPACE = ACCOUNT = "karpenter"
 LEASE = "karpenter-leader-election"
 PATHS = {  # by kind
@@ -25,6 +25,7 @@ PATHS = {  # by kind
     "Node": "/api/v1/nodes",
     "NodePool": "/apis/karpenter.sh/v1/nodepools",
     "NodeClaim": "/apis/karpenter.sh/v1/nodeclaims",
+    "EC2NodeClass": "/apis/karpenter.k8s.aws/v1/ec2nodeclasses",
     "KWOKNodeClass": "/apis/karpenter.kwok.sh/v1alpha1/kwoknodeclasses",
     "NodeOverlay": "/apis/karpenter.sh/v1alpha1/nodeoverlays",
     "CapacityBuffer": "/apis/autoscaling.x-k8s.io/v1beta1/namespaces/default/capacitybuffers",
@@ -180,7 +181,7 @@ class Cluster:
     def event(self, name, reason, seconds=15):
         """Waits for an Event about an object."""
         return until(seconds, f"event {reason} of {name}", lambda: [
-            e for e in self.list("Event") if e["involvedObject"].get("name") == name and e["reason"] == reason])[0]
+            e for e in self.list("Event") if e["involvedObject"].get("name") == name and e.get("reason") == reason])[0]
 
     def holder(self):
         lease = self.get("Lease", LEASE)
@@ -188,11 +189,15 @@ class Cluster:
 
     # ---- the controller ----
 
-    def grant(self):
-        """The controller's rights (deploy/rbac.yaml), and a kubeconfig with a token of its service account and nothing else."""
+    def grant(self, provider):
+        """The controller's rights (those that the chart gives it), and a kubeconfig with a token of its service account and nothing else."""
         kubectl = [os.path.join(servers.BIN, "kubectl"), "--kubeconfig", self.real.kubeconfig]
-        run = lambda *args: subprocess.run([*kubectl, *args], check=True, stdout=subprocess.PIPE, text=True).stdout
-        run("apply", "-f", RBAC)
+        run = lambda *args, **more: subprocess.run([*kubectl, *args], check=True, stdout=subprocess.PIPE, text=True, **more).stdout
+        rights = subprocess.run([os.path.join(servers.BIN, "helm"), "template", "karpenter", CHART, "-n", NAMESPACE, "--set", f"settings.provider={provider},settings.clusterName=e2e",
+                                 "-s", "templates/serviceaccount.yaml", "-s", "templates/clusterrole.yaml", "-s", "templates/role.yaml"],
+                                check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        run("create", "namespace", NAMESPACE)
+        run("apply", "-f", "-", input=rights)
         token = run("-n", NAMESPACE, "create", "token", ACCOUNT, "--duration", "2h").strip()
         config = json.loads(run("config", "view", "--raw", "--minify", "-o", "json"))
         config["users"] = [{"name": ACCOUNT, "user": {"token": token}}]
@@ -203,16 +208,16 @@ class Cluster:
 
 
 class Controller:
-    """One replica."""
+    """One replica. `env` is added to its environment."""
 
-    def __init__(self, cluster, program, name, *args):
+    def __init__(self, cluster, program, name, *args, env=None):
         self.log = os.path.join(cluster.work, f"controller-{name}.log")
         self.metrics_port, self.probe_port = free_ports(2)
         self.out = open(self.log, "w", encoding="utf-8")
         self.process = subprocess.Popen(
-            [program, "controller", "--provider", "kwok", "--kubeconfig", cluster.kubeconfig, "--metrics-port", str(self.metrics_port),
+            [program, "controller", "--kubeconfig", cluster.kubeconfig, "--metrics-port", str(self.metrics_port),
              "--health-probe-port", str(self.probe_port), *args],
-            stdin=subprocess.DEVNULL, stdout=self.out, stderr=subprocess.STDOUT)
+            stdin=subprocess.DEVNULL, stdout=self.out, stderr=subprocess.STDOUT, env={**os.environ, **(env or {})})
 
     def text(self):
         with open(self.log, encoding="utf-8", errors="replace") as f:

@@ -1,4 +1,4 @@
-"""karpenter controller on a real control plane, with the rights of deploy/rbac.yaml and kwok as the kubelets.
+"""karpenter controller on a real control plane, with the rights that the chart gives it and kwok as the kubelets.
 
 What a scenario leaves behind goes while the next ones run; all_gone() looks that it did.
 """

@@ -9,6 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 CACHE = os.environ.get("E2E_HOME") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "karpenter-e2e")
 BIN = os.path.join(CACHE, "bin")
+PYTHON = os.path.join(CACHE, "python")  # has what requirements.txt names
 CRDS = os.path.join(ROOT, "deploy/crds")
 
 

@@ -1,22 +1,40 @@
-"""What scenarios of a controller are played on: a cluster, and the replicas that were ever started.
+"""What scenarios of a controller are played on: a cluster, whoever makes machines, and the replicas that were ever started.
 
 A scenario is a function; what it is called is its name in the output, its first line of comment says what it shows. Every scenario has a
 NodePool of its own, and its pods select that, so that scenarios do not see each other.
 """
+import contextlib
 import time
+import traceback
 
 from cluster import Cluster, Controller, Wrong
+
+
+class Place:
+    """Where machines come from: what every replica is told about it, and whatever else scenarios look at."""
+
+    def __init__(self, *args, env=None, **rest):
+        self.args, self.env = args, env
+        self.__dict__.update(rest)
+
+
+@contextlib.contextmanager
+def kwok(cluster):
+    """Machines that are Node objects and nothing else, made by the controller itself."""
+    cluster.grant("kwok")
+    cluster.create("KWOKNodeClass", "default", {})
+    yield Place("--provider", "kwok")
 
 
 class Stage:
     """`args` are for every replica."""
 
-    def __init__(self, cluster, program, args=()):
-        self.cluster, self.program, self.args, self.all, self.statuses = cluster, program, args, [], []
+    def __init__(self, cluster, program, place, args=()):
+        self.cluster, self.program, self.place, self.args, self.all, self.statuses = cluster, program, place, args, [], []
         self.leader = self.start()
 
     def start(self):
-        c = Controller(self.cluster, self.program, str(len(self.all)), *self.args)
+        c = Controller(self.cluster, self.program, str(len(self.all)), *self.place.args, *self.args, env=self.place.env)
         self.all.append(c)
         return c
 
@@ -45,24 +63,28 @@ def last_words(stage):
     return "\n".join("    " + l[:400] for l in lines[-3:])
 
 
-def run(part, scenarios, real, program, work, only, args=()):
-    """Yields (name, problem or None) for every scenario of a part. The first one is always played: it waits until a replica leads."""
+def run(part, module, real, program, work, only):
+    """Yields (name, problem or None) for every scenario of a part. Those in its list ALWAYS, or else the first one, are played in any case.
+
+    A part may have ARGS for its controllers, and a PLACE where machines come from: a context manager that is given the cluster, and grants the controller its rights there.
+    """
     cluster = Cluster(real, work)
-    cluster.grant()
-    cluster.create("KWOKNodeClass", "default", {})
-    stage = Stage(cluster, program, args)
-    try:
-        for scenario in scenarios:
-            name = f"{part}/" + scenario.__name__.replace("_", "-")
-            if only and not any(word in name for word in only) and scenario is not scenarios[0]:
-                continue
-            began = time.monotonic()
-            try:
-                scenario(stage)
-                problem = None
-            except Wrong as e:
-                problem = f"  {e}\n{last_words(stage)}"
-            yield f"{name} ({time.monotonic() - began:.0f} s)", problem
-    finally:
-        stage.stop()
+    scenarios, always = module.SCENARIOS, getattr(module, "ALWAYS", module.SCENARIOS[:1])
+    with getattr(module, "PLACE", kwok)(cluster) as place:
+        stage = Stage(cluster, program, place, getattr(module, "ARGS", ()))
+        try:
+            for scenario in scenarios:
+                name = f"{part}/" + scenario.__name__.replace("_", "-")
+                if only and not any(word in name for word in only) and scenario not in always:
+                    continue
+                began = time.monotonic()
+                try:
+                    scenario(stage)
+                    problem = None
+                except Exception as e:  # an answer that nobody was prepared for is a failure too
+                    what = str(e) if isinstance(e, Wrong) else traceback.format_exc(limit=-2)
+                    problem = f"  {what}\n{last_words(stage)}"
+                yield f"{name} ({time.monotonic() - began:.0f} s)", problem
+        finally:
+            stage.stop()
     yield f"{part}/exit-status", None if set(stage.statuses) == {0} else f"  {stage.statuses}"

@@ -10,10 +10,10 @@ static void as_answer(str bytes, enum aws_service s, int status)
     AUTO(arena) struct arena *a = arena_new(0);
     struct http_response r = {.status = status, .body = bytes};
     struct tree *t;
-    str code, message;
+    str code, message, request;
     struct err e = {0};
 
-    protocol_read_error(a, s, &r, &code, &message);
+    protocol_read_error(a, s, &r, &code, &message, &request);
     assert(code.n && message.n && error_kind(code, status) != ERR_NONE);
     if (protocol_read(a, s, &r, &t, &e))
         assert(t->kind == TREE_MAP);

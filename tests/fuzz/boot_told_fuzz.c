@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(t.cluster.n && t.max_pods >= -1 && t.pods_per_core >= 0);
     for (uint32_t i = 0; i < t.taints->n; i++)
         assert(tree_str(tree_get(&t.taints->items[i], "effect")).n);
-    struct room r = boot_room(a, &(struct sim_machine){.info = &info}, &t);
+    struct boot_room r = boot_room_of(a, &(struct sim_machine){.info = &info}, &t);
     assert(tree_str(tree_get(r.capacity, "pods")).n && tree_str(tree_get(r.allocatable, "memory")).n);
     return 0;
 }

@@ -78,6 +78,8 @@ static int setup(void **state)
                                       "default",
                                       "EKS_CONTROL_PLANE",
                                       "true",
+                                      "FEATURE_GATES",
+                                      "NodeOverlay=true",
                                       NULL};
     char *argv[] = {(char *)(uintptr_t) "controller", NULL};
     struct lab *l = xcalloc(1, sizeof(*l));
@@ -173,10 +175,108 @@ static void pod_to_machine_and_back(void **state)
     check_true("the log says why", str_contains(sb_view(&l->lines), STR("\"interruption received\"")));
 }
 
+static bool shows(struct lab *l, const char *what)
+{
+    struct sb out = {0};
+
+    autoscaler_metrics(l->op, &out);
+    bool yes = str_contains(sb_view(&out), str_c(what));
+    sb_fini(&out);
+    return yes;
+}
+
+#define OF(type) "name=\"default\",namespace=\"\",reason=\"" type "\",status=\"True\",type=\"" type "\""
+
+/* aws 8.1.4 */
+static void conditions_of_classes_as_metrics(void **state)
+{
+    struct lab *l = *state;
+
+    far_run(l->far, 30);
+    far_apply(l->far, CLASS);
+    far_run(l->far, 30);
+    check_true("how it is", shows(l, "operator_ec2nodeclass_status_condition_count{" OF("Ready") "} 1\n"));
+    check_true("every part", shows(l, "operator_ec2nodeclass_status_condition_count{" OF("SubnetsReady") "} 1\n"));
+    check_true("since when",
+               shows(l, "operator_ec2nodeclass_status_condition_current_status_seconds{" OF("Ready") "} 30"));
+    check_true("how it became so", shows(l, "operator_ec2nodeclass_status_condition_transitions_total{reason=\"Ready\","
+                                            "status=\"True\",type=\"Ready\"} 1\n"));
+    check_true("how long it took",
+               shows(l, "operator_ec2nodeclass_status_condition_transition_seconds_count{status=\"Unknown\","
+                        "type=\"Ready\"} 1\n"));
+    check_true("among all kinds",
+               shows(l, "operator_status_condition_count{group=\"karpenter.k8s.aws\",kind=\"EC2NodeClass\"," OF(
+                            "Ready") "} 1\n"));
+    check_true("an Event tells of it", far_events(l->far, "Ready", "default").n > 0);
+    check_true("user data have a size", shows(l, "karpenter_ec2nodeclasses_userdata_bytes{nodeclass=\"default\"} "));
+    far_delete(l->far, "ec2nodeclasses", "default");
+    far_run(l->far, 30);
+    check_u64("the class has gone", far_count(l->far, "ec2nodeclasses", "default"), 0);
+    check_true("with all that was shown of it", !shows(l, OF("SubnetsReady")));
+    check_true("but for how long that took", shows(l, "operator_ec2nodeclass_termination_duration_seconds_count 1\n"));
+    check_true("and the size", !shows(l, "karpenter_ec2nodeclasses_userdata_bytes{"));
+}
+
+#define OVERLAY(name, type, more)                                                                                      \
+    "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: " name "}\nspec: {requirements: [{key: "   \
+    "node.kubernetes.io/instance-type, operator: In, values: [" type "]}], " more "}\n"
+#define TWO_TYPES                                                                                                      \
+    "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default}\nspec: {template: {spec: {requirements: "  \
+    "[{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}, {key: node.kubernetes.io/instance-type, "  \
+    "operator: In, values: [%s]}], nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}}}\n%c"
+
+static str type_of_claim(struct lab *l)
+{
+    str name = far_first(l->far, "nodeclaims");
+
+    check_true("a claim", name.n > 0);
+    str labels =
+        far_get(l->far, "nodeclaims", arena_printf(l->far->a, STR_FMT "%c", STR_ARG(name), 0).p, "metadata.labels");
+    return str_contains(labels, STR("\"m5.xlarge\""))    ? STR("m5.xlarge")
+           : str_contains(labels, STR("\"m5.large\""))   ? STR("m5.large")
+           : str_contains(labels, STR("\"x9z.xlarge\"")) ? STR("x9z.xlarge")
+                                                         : labels;
+}
+
+/* aws 4.1: what overlays say counts for the plan and for the launch alike. */
+static void overlays_at_launch(void **state)
+{
+    struct lab *l = *state;
+
+    far_run(l->far, 30);
+    far_apply(l->far, CLASS);
+    far_apply(l->far, OVERLAY("dear", "m5.large", "price: '1000'"));
+    far_apply(l->far, arena_printf(l->far->a, TWO_TYPES, "m5.large, m5.xlarge", 0).p);
+    far_run(l->far, 30);
+    check_str("it counts", far_condition(l->far, "nodeoverlays", "dear", "Ready"), "True Ready");
+    far_apply(l->far, POD);
+    far_run(l->far, 60);
+    check_str("not the one that is said to be dear", type_of_claim(l), "m5.xlarge");
+}
+
+/* aws 5.6: AWS has no price for it. */
+static void types_that_only_overlays_price(void **state)
+{
+    struct lab *l = *state;
+
+    far_run(l->far, 30);
+    far_apply(l->far, CLASS);
+    far_apply(l->far, arena_printf(l->far->a, TWO_TYPES, "x9z.xlarge", 0).p);
+    far_apply(l->far, POD);
+    far_run(l->far, 60);
+    check_u64("nobody knows what it costs", far_count(l->far, "nodeclaims", "default-"), 0);
+    far_apply(l->far, OVERLAY("price", "x9z.xlarge", "price: '0.5'"));
+    far_run(l->far, 90);
+    check_str("now somebody does", type_of_claim(l), "x9z.xlarge");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(pod_to_machine_and_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(conditions_of_classes_as_metrics, setup, teardown),
+        cmocka_unit_test_setup_teardown(overlays_at_launch, setup, teardown),
+        cmocka_unit_test_setup_teardown(types_that_only_overlays_price, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("sim/aws", tests, NULL, NULL);

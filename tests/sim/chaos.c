@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "sim/chaos_int.h"
 #include "support/check.h"
+#include "support/sky.h"
 
 #define HOURS 5 /* of a cluster with two replicas, which renew and look at their lease every two seconds */
 #define LOOK_S 20.0
@@ -117,6 +118,7 @@ static void live(struct chaos *c, struct chaos_result *ret)
             continue;
         act(c);
         buffers_act(c, ret->n_deeds);
+        aws_act(c, ret->n_deeds);
         c->n_since_change = 0;
         c->tally.n_deeds++;
         ret->deeds_s = rig_now(c->r);
@@ -147,7 +149,7 @@ static void draw_parts(struct chaos *c)
 
 static void begin(struct chaos *c, const char **env)
 {
-    uint32_t n = 0;
+    uint32_t n = aws_settings(c, env);
 
     env[n++] = "LOG_LEVEL";
     env[n++] = c->what->verbose ? "info" : "error";
@@ -171,7 +173,8 @@ static void begin(struct chaos *c, const char **env)
     c->r->server = faults_serve;
     c->r->server_ctx = c->faults;
     rules_watch(c);
-    fleet_class(c->r);
+    aws_open(c);
+    class_make(c);
     pools_make(c);
     for (uint32_t i = 0; i < c->n_apps; i++)
         app_make(c, i);
@@ -210,7 +213,7 @@ static double cpu_s(void)
 void chaos_run(const struct chaos_case *what, struct sb *out, struct chaos_result *ret)
 {
     struct chaos *c = xcalloc(1, sizeof(*c));
-    const char *env[8];
+    const char *env[SKY_ENV + 8];
 
     double began_s = cpu_s();
 
@@ -236,6 +239,7 @@ void chaos_run(const struct chaos_case *what, struct sb *out, struct chaos_resul
     sb_fini(&c->bad);
     sb_fini(&c->deeds);
     vec_fini(&c->holds);
+    aws_close(c);
     rig_free(c->r);
     faults_free(c->faults);
     free(c);
@@ -254,6 +258,11 @@ void chaos_add(struct chaos_tally *sum, const struct chaos_tally *t)
     sum->n_nodes_gone += t->n_nodes_gone;
     sum->n_evicted += t->n_evicted;
     sum->n_disrupted += t->n_disrupted;
+    sum->n_machines += t->n_machines;
+    sum->n_warned += t->n_warned;
+    sum->n_orphans += t->n_orphans;
+    sum->n_aws_calls += t->n_aws_calls;
+    sum->orphan_s += t->orphan_s;
     sum->n_hung += t->n_hung;
     sum->trace += t->trace;
 }

@@ -54,7 +54,26 @@
     X(LOSE_ANSWER, "lose-answer")                                                                                      \
     X(CUT, "cut")                                                                                                      \
     X(STALL, "stall")                                                                                                  \
-    X(SLOW, "slow")
+    X(SLOW, "slow")                                                                                                    \
+    X(AWS_CLASS, "aws-class") /* of cases on AWS, from here on: tags, selectors, disks, role of the node class */      \
+    X(AWS_IMAGE, "aws-image") /* a new image is published */                                                           \
+    X(AWS_SPOT, "aws-spot")   /* AWS wants spot machines back: one, a zone, all */                                     \
+    X(AWS_REBALANCE, "aws-rebalance")                                                                                  \
+    X(AWS_HEALTH, "aws-health")     /* machines are to be retired */                                                   \
+    X(AWS_IMPAIR, "aws-impair")     /* status checks fail */                                                           \
+    X(AWS_CRASH, "aws-crash")       /* machines end without a warning, before or after they joined */                  \
+    X(AWS_POOL, "aws-pool")         /* some offerings are sold out for a while */                                      \
+    X(AWS_PRICE, "aws-price")       /* spot prices move */                                                             \
+    X(AWS_KILL, "aws-kill")         /* the process dies when a machine has been launched and before it hears of it */  \
+    X(AWS_KEYS, "aws-keys")         /* keys are over before their time */                                              \
+    X(AWS_THROTTLE, "aws-throttle") /* calls that go wrong, from here on */                                            \
+    X(AWS_ERROR, "aws-error")                                                                                          \
+    X(AWS_LOSE, "aws-lose") /* done, and the answer breaks off */                                                      \
+    X(AWS_ICE, "aws-ice")   /* no capacity, by chance */                                                               \
+    X(AWS_LATE, "aws-late") /* what was made is seen later */                                                          \
+    X(AWS_TWICE, "aws-twice")                                                                                          \
+    X(AWS_ORDER, "aws-order")                                                                                          \
+    X(AWS_NET, "aws-net") /* connections are refused, or slow */
 
 enum chaos_part {
 #define X(id, name) CHAOS_##id,
@@ -76,6 +95,7 @@ struct chaos_case {
     uint32_t n_apps;  /* 0: as many as the seed says */
     struct chaos_range skip[CHAOS_SKIPS];
     uint32_t n_skip;
+    bool aws; /* machines come from EC2 (sky.h) instead of kwok; all else that the seed says is as it would be there */
     bool verbose; /* deeds and logs are told, too */
 };
 
@@ -84,6 +104,10 @@ struct chaos_tally {
     double cpu_s;
     uint64_t n_deeds, n_faults, n_requests;
     uint64_t n_placed, n_claims, n_nodes, n_nodes_gone, n_evicted, n_disrupted;
+    uint64_t n_machines, n_warned,
+        n_orphans; /* of EC2: launched; taken back by AWS; whose NodeClaim never knew of them */
+    uint64_t n_aws_calls;
+    double orphan_s; /* for so long machines ran for nobody */
     uint64_t n_hung; /* clusters whose drains ended only when budgets were given up */
     uint64_t trace;  /* of all that happened (sim_trace()); of several runs the sum, in whatever order they came */
 };
@@ -101,7 +125,7 @@ void chaos_run(const struct chaos_case *c, struct sb *out, struct chaos_result *
 void chaos_add(struct chaos_tally *sum, const struct chaos_tally *t);
 
 const char *chaos_part_name(enum chaos_part p);
-/* Reads "--seed 7 --without kill,clock --hours 2 --apps 1 --skip 3-9,12 --verbose", the form chaos_print() writes. Other arguments are left, in order: *argc. */
+/* Reads "--seed 7 --aws --without kill,clock --hours 2 --apps 1 --skip 3-9,12 --verbose", the form chaos_print() writes. Other arguments are left, in order: *argc. */
 bool chaos_parse(struct chaos_case *c, int *argc, char **argv, struct err *e);
 bool chaos_read(struct chaos_case *c, const char *line, struct err *e); /* all of it */
 void chaos_print(const struct chaos_case *c, struct sb *out);

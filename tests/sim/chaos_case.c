@@ -84,6 +84,8 @@ bool chaos_parse(struct chaos_case *c, int *argc, char **argv, struct err *e)
             ours = ours || strcmp(argv[i], names[k]) == 0;
         if (strcmp(argv[i], "--verbose") == 0) {
             c->verbose = true;
+        } else if (strcmp(argv[i], "--aws") == 0) {
+            c->aws = true;
         } else if (!ours) {
             argv[kept++] = argv[i];
         } else if (i + 1 == *argc) {
@@ -116,7 +118,7 @@ void chaos_print(const struct chaos_case *c, struct sb *out)
 {
     const char *sep = " --without ";
 
-    sb_printf(out, " --seed %llu", (unsigned long long)c->seed);
+    sb_printf(out, " --seed %llu%s", (unsigned long long)c->seed, c->aws ? " --aws" : "");
     for (uint32_t i = 0; i < CHAOS_N_PARTS; i++)
         if (c->without >> i & 1) {
             sb_printf(out, "%s%s", sep, part_names[i]);

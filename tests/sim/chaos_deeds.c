@@ -9,6 +9,7 @@
 
 #define STARTUP_TAINT "example.com/starting"
 #define HOLD "example.com/hold"
+#define RESTART_S 31 /* the API server is away for less */
 
 /* ---- things that are there ---- */
 
@@ -52,17 +53,15 @@ static void delete_some(struct chaos *c, const char *plural)
     lab_delete(c->r->l, plural, p.name);
 }
 
-static void toggle(struct chaos *c, bool pool)
+static void toggle_pool(struct chaos *c)
 {
-    const char *plural = pool ? "nodepools" : "kwoknodeclasses", *name = pool ? "b" : "default";
+    bool there = exists(c, "nodepools", "b");
 
-    deed(c, exists(c, plural, name) ? "delete" : "create", plural);
-    if (exists(c, plural, name))
-        lab_delete(c->r->l, plural, name);
-    else if (pool)
-        pool_make(c, &c->pools[1]);
+    deed(c, there ? "delete" : "create", "nodepools");
+    if (there)
+        lab_delete(c->r->l, "nodepools", "b");
     else
-        fleet_class(c->r);
+        pool_make(c, &c->pools[1]);
 }
 
 /* ---- finalizers of others ---- */
@@ -179,6 +178,7 @@ void tend(struct chaos *c)
     }
     let_go(c);
     start_nodes(c);
+    aws_tend(c);
 }
 
 /* ---- what breaks ---- */
@@ -204,11 +204,13 @@ static void misbehave(struct chaos *c)
                  {&n.stall_stream, CHAOS_STALL},
                  {&n.slow, CHAOS_SLOW}};
 
+    c->worst_rate = 0;
     for (size_t i = 0; i < ARRAY_LEN(rates); i++) {
         uint32_t rate = one_in(c, 2) ? below(c, one_in(c, 4) ? 12000 : 2000) : 0;
 
         if (has_part(c, rates[i].part))
             *rates[i].rate = rate;
+        c->worst_rate = MAX(c->worst_rate, *rates[i].rate);
     }
     f.restart /= 40; /* it hits everybody */
     deed(c, "faults", "change");
@@ -218,6 +220,8 @@ static void misbehave(struct chaos *c)
 
 void faults_stop(struct chaos *c)
 {
+    c->worst_rate = 0;
+    c->disturbed_s = MAX(c->disturbed_s, rig_now(c->r));
     deed(c, "faults", "end");
     faults_set(c->faults, &(struct kube_faults){0});
     rig_net_faults(c->r, &(struct sim_faults){0});
@@ -250,6 +254,7 @@ static void jump(struct chaos *c)
     (void)snprintf(text, sizeof(text), "%lld ms", (long long)ms);
     deed(c, "the clock jumps", text);
     c->jumped_s = rig_now(c->r);
+    c->latest_ms = MAX(c->latest_ms, world_now_ms(c->r->l->s->world));
     sim_jump(c->r->l->s->sim, ms);
 }
 
@@ -323,18 +328,21 @@ static void act_of_people(struct chaos *c, enum chaos_part what)
         delete_some(c, "nodes");
     else if (what == CHAOS_DELETE_POD)
         delete_some(c, "pods");
-    else if (what == CHAOS_CLASS || what == CHAOS_POOL)
-        toggle(c, what == CHAOS_POOL);
+    else if (what == CHAOS_CLASS)
+        class_toggle(c);
+    else if (what == CHAOS_POOL)
+        toggle_pool(c);
     else
         hold_some(c);
 }
 
 static void act_of_nature(struct chaos *c, enum chaos_part what)
 {
+    c->disturbed_s = MAX(c->disturbed_s, rig_now(c->r) + RESTART_S);
     if (what == CHAOS_PROCESS)
         replace_process(c);
     else if (what == CHAOS_RESTART)
-        faults_restart(c->faults, 1000000 + (int64_t)below(c, 30000000));
+        faults_restart(c->faults, 1000000 + (int64_t)below(c, (RESTART_S - 1) * 1000000));
     else if (what == CHAOS_CLOCK)
         jump(c);
     else if (what == CHAOS_POWER)

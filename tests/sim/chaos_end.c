@@ -133,7 +133,7 @@ static void note_name(void *ctx, const struct object *o)
 }
 
 /* Deletes whatever is meant. */
-static void delete_all(struct chaos *c, const char *plural, bool (*which)(struct arena *a, const struct object *o))
+void delete_all(struct chaos *c, const char *plural, bool (*which)(struct arena *a, const struct object *o))
 {
     AUTO(arena) struct arena *a = arena_new(0);
     const struct kind *kind = server_kind(c->r->l->s, plural);
@@ -166,7 +166,7 @@ static bool is_dead_node(struct arena *a, const struct object *o)
     return false;
 }
 
-static bool is_any(struct arena *a UNUSED, const struct object *o)
+bool is_any(struct arena *a UNUSED, const struct object *o)
 {
     return !o->deleted_ms;
 }
@@ -208,7 +208,7 @@ static void check_hanging(void *ctx, const struct object *o)
 }
 
 /* A budget that lets nobody go keeps a node for ever, and so does a pod that is not to be disrupted: it has to be said, and then somebody has to give in. */
-static void give_in(struct chaos *c)
+void give_in(struct chaos *c)
 {
     AUTO(arena) struct arena *a = arena_new(0);
     struct hanging h = {.c = c, .a = a};
@@ -232,6 +232,15 @@ static size_t allocated(void)
 #endif
 }
 
+/* A clock that was set back: until it shows again what it has shown, what was written down then is in the future, and its time is yet to come. */
+static void catch_up(struct chaos *c)
+{
+    while (world_now_ms(c->r->l->s->world) < c->latest_ms && c->bad.n == 0) {
+        lab_run(c->r->l, 20);
+        tend(c);
+    }
+}
+
 /* Nodes that are not worth their price, or out of date, are still replaced one after the other; that has to come to an end. */
 static bool come_to_rest(struct chaos *c)
 {
@@ -253,6 +262,7 @@ static void check_quiet(struct chaos *c)
     size_t at[3];
     uint64_t writes;
 
+    catch_up(c);
     if (!come_to_rest(c)) {
         bad(c, "no rest after %d hours, the last write: %s", REST_S / 3600, c->last_write);
         return;
@@ -273,13 +283,21 @@ static void check_quiet(struct chaos *c)
         bad(c, "%zu, %zu, %zu bytes although nothing happens", at[0], at[1], at[2]);
 }
 
+static void finish(struct chaos *c)
+{
+    if (c->bad.n == 0)
+        check_quiet(c);
+    if (c->bad.n == 0)
+        aws_check_end(c);
+}
+
 void conclude(struct chaos *c)
 {
     c->calm = true;
     faults_stop(c);
     tend(c);
-    if (!exists(c, "kwoknodeclasses", "default"))
-        fleet_class(c->r);
+    aws_calm(c);
+    class_restore(c);
     pools_calm(c);
     if (!c->r->replicas[0] && !c->r->replicas[1])
         rig_start(c->r, 0);
@@ -288,13 +306,12 @@ void conclude(struct chaos *c)
     tend(c);
     delete_all(c, "nodes", is_dead_node);
     if (settle(c, SETTLE_S) || c->bad.n) {
-        if (c->bad.n == 0)
-            check_quiet(c);
+        finish(c);
         return;
     }
     give_in(c);
     if (c->bad.n == 0 && settle(c, SETTLE_S)) {
-        check_quiet(c);
+        finish(c);
         return;
     }
     bad(c, "not settled");

@@ -1,5 +1,5 @@
 /* chaos_int - one run of a case, for its files: chaos.c (from beginning to end), chaos_deeds.c (what people do and what breaks), chaos_pools.c (NodePools and workloads), chaos_buffers.c (CapacityBuffers),
- * chaos_rules.c (what may never happen), chaos_end.c (what must be so in the end). */
+ * chaos_rules.c (what may never happen), chaos_end.c (what must be so in the end), chaos_aws.c and chaos_aws_rules.c (cases whose machines come from EC2). */
 #pragma once
 
 #include "sim/chaos.h"
@@ -45,6 +45,10 @@ struct chaos {
     struct chaos_pool pools[CHAOS_POOLS];
     VEC(struct chaos_hold) holds;
     double no_join_until_s, no_start_until_s, jumped_s;
+    int64_t latest_ms;          /* that the clock has shown before it jumped */
+    uint32_t worst_rate;        /* of calls that go wrong, per 65,536; the largest of all kinds */
+    double disturbed_s;         /* until then something was broken: a process, the server, the clock */
+    struct chaos_aws *aws;      /* NULL: machines come from kwok */
     bool calm;                  /* nobody does anything any more */
     char holder[64];            /* of the lease */
     char led[RIG_REPLICAS][32]; /* who of those that had this place held it last */
@@ -111,5 +115,28 @@ void faults_stop(struct chaos *c);
 /* chaos_rules.c */
 void rules_watch(struct chaos *c);
 
+/* chaos_aws.c; without effect in other cases but where it says so */
+uint32_t aws_settings(struct chaos *c, const char **env);
+void aws_open(struct chaos *c);                 /* before replicas start */
+void aws_close(struct chaos *c);                /* they die */
+void aws_act(struct chaos *c, uint32_t number); /* beside the deed of this number, now and then */
+void aws_tend(struct chaos *c);
+void aws_calm(struct chaos *c);
+const char *aws_requirements(const struct chaos *c, bool is_static); /* of a NodePool */
+/* The node class, whatever the provider. */
+const char *class_plural(const struct chaos *c);
+void class_make(struct chaos *c);
+void class_toggle(struct chaos *c);
+void class_restore(struct chaos *c); /* it is there and can be used from now on */
+
+/* chaos_aws_rules.c */
+void aws_watch(struct chaos *c);
+void aws_warned(struct chaos *c, str instance); /* AWS has said that it takes this machine back */
+void aws_check(struct chaos *c);                /* now and then */
+void aws_check_end(struct chaos *c);            /* the cluster is at rest: it is taken down, and nothing may be left */
+
 /* chaos_end.c */
+void delete_all(struct chaos *c, const char *plural, bool (*which)(struct arena *a, const struct object *o));
+bool is_any(struct arena *a, const struct object *o);
+void give_in(struct chaos *c); /* drains that hang are let go, if an Event says why they hang */
 void conclude(struct chaos *c);

@@ -30,27 +30,36 @@ static void patch_pool(struct chaos *c, struct chaos_pool *p, str patch)
     lab_patch(c->r->l, "nodepools", p->name, text);
 }
 
+static const char *kwok_requirements(bool is_static)
+{
+    if (!is_static)
+        return "{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]},\n"
+               "    {key: karpenter.kwok.sh/instance-size, operator: Lt, values: ['32']}";
+    /* kwok makes what it is told to */
+    return "{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]},\n"
+           "    {key: karpenter.kwok.sh/instance-size, operator: Lt, values: ['32']},\n"
+           "    {key: node.kubernetes.io/instance-type, operator: In, values: [s-4x-amd64-linux]}";
+}
+
 void pool_make(struct chaos *c, struct chaos_pool *p)
 {
     AUTO(arena) struct arena *a = arena_new(0);
-    str text = arena_printf(
-        a,
-        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: %s}\nspec:\n"
-        "  disruption: {%s}\n"
-        "  %s\n"
-        "  template: {spec: {expireAfter: Never, %s%s\n"
-        "    nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}, requirements: [\n"
-        "    {key: kubernetes.io/os, operator: In, values: [linux]},\n"
-        "    {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]},\n"
-        "    {key: karpenter.kwok.sh/instance-size, operator: Lt, values: ['32']}%s]}}\n%c",
-        p->name, disruption[0],
-        p->is_static                ? "replicas: 1"
-        : has_part(c, CHAOS_LIMITS) ? "limits: {cpu: 20}"
-                                    : "",
-        has_part(c, CHAOS_GRACE) ? "terminationGracePeriod: 10m, " : "",
-        has_part(c, CHAOS_STARTUP) ? "startupTaints: [{key: " STARTUP_TAINT ", effect: NoSchedule}]," : "",
-        /* kwok makes what it is told to */
-        p->is_static ? ", {key: node.kubernetes.io/instance-type, operator: In, values: [s-4x-amd64-linux]}" : "", 0);
+    str text =
+        arena_printf(a,
+                     "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: %s}\nspec:\n"
+                     "  disruption: {%s}\n"
+                     "  %s\n"
+                     "  template: {spec: {expireAfter: Never, %s%s\n"
+                     "    nodeClassRef: {group: %s, name: default}, requirements: [\n"
+                     "    {key: kubernetes.io/os, operator: In, values: [linux]}, %s]}}\n%c",
+                     p->name, disruption[0],
+                     p->is_static                ? "replicas: 1"
+                     : has_part(c, CHAOS_LIMITS) ? "limits: {cpu: 20}"
+                                                 : "",
+                     has_part(c, CHAOS_GRACE) ? "terminationGracePeriod: 10m, " : "",
+                     has_part(c, CHAOS_STARTUP) ? "startupTaints: [{key: " STARTUP_TAINT ", effect: NoSchedule}]," : "",
+                     c->aws ? "karpenter.k8s.aws, kind: EC2NodeClass" : "karpenter.kwok.sh, kind: KWOKNodeClass",
+                     c->aws ? aws_requirements(c, p->is_static) : kwok_requirements(p->is_static), 0);
 
     p->tainted = false;
     setting_set(c, &p->limit_milli, has_part(c, CHAOS_LIMITS) && !p->is_static ? LIMIT_CPU * 1000 : INT64_MAX);

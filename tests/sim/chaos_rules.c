@@ -71,7 +71,8 @@ static bool may_delete_pod(const struct chaos *c, struct arena *a, str name)
     d.node = tree_str(tree_get(spec, "nodeName"));
     (void)tree_to_i64(tree_get(spec, "terminationGracePeriodSeconds"), &grace_s);
     kube_each(chaos_kube(c), server_kind(c->r->l->s, "nodeclaims"), (str){0}, note_deadline, &d);
-    return has_part(c, CHAOS_GRACE) && d.ms != INT64_MAX && wall_ms(c) + SLACK_MS >= d.ms - grace_s * 1000;
+    /* Pods of a machine whose status checks fail have no time left (aws). */
+    return (has_part(c, CHAOS_GRACE) || c->aws) && d.ms != INT64_MAX && wall_ms(c) + SLACK_MS >= d.ms - grace_s * 1000;
 }
 
 static void check_pod_call(struct chaos *c, const struct exchange *x)

@@ -5,20 +5,19 @@
  */
 #pragma once
 
+#include "app/aws_account.h"
 #include "cloud/ec2/ec2_int.h"
-#include "sim/aws/aws.h"
-#include "sim/world.h"
 
 struct class_lab {
-    struct sim *sim;
-    struct world *near, *far; /* ours, AWS's */
+    struct aws_account account;
+    struct sim *sim; /* these five are the account's */
+    struct world *near;
     struct sim_aws *server;
-    struct aws_config *config;
     struct aws *aws;
     struct arena *a;
     struct ec2 p;
-    str template, run;      /* input of the last CreateLaunchTemplate, RunInstances; JSON */
-    struct tree *stored[4]; /* what each_class() and class_object() tell of */
+    str template, run, fleet; /* input of the last CreateLaunchTemplate, RunInstances, CreateFleet; JSON */
+    struct tree *stored[4];   /* what each_class() and class_object() tell of */
     uint32_t n_stored;
 };
 
@@ -29,6 +28,8 @@ void class_lab_stop(
 void class_lab_close(struct class_lab *l);
 /* members: JSON text of members that go over the account's own; NULL: none. */
 void class_lab_open(struct class_lab *l, const char *members);
+/* The same; what a launch names has to be there, and is used up. */
+void class_lab_open_exact(struct class_lab *l, const char *members);
 void class_lab_run(struct class_lab *l, int64_t ms);                      /* time passes */
 uint64_t class_lab_calls(const struct class_lab *l, const char *action);  /* so far */
 void class_lab_go(struct class_lab *l, void (*fn)(void *arg), void *arg); /* in a fiber, to its end */

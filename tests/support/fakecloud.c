@@ -30,7 +30,7 @@ struct fakecloud {
 };
 
 static const struct cloud_class classes[] = {
-    {"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses"},
+    {"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses", NULL},
 };
 
 /* ---- outcomes ---- */

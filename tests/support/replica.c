@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/providers.h"
+#include "aws/config.h"
 #include "base/vec.h"
 #include "control/autoscaler.h"
 #include "support/check.h"
@@ -36,10 +37,41 @@ static void on_end(void *ctx, int status UNUSED)
     r->ended = true;
 }
 
+/* ---- the provider aws ---- */
+
+static bool no_file(void *ctx UNUSED, struct arena *a UNUSED, const char *path, str *ret UNUSED, struct err *e)
+{
+    return err_set(e, ERR_NOT_FOUND, "%s: No such file or directory", path);
+}
+
+static struct aws_environment
+    making; /* of the replica that is being made: a provider is made inside autoscaler_new() */
+
+static struct cloud *make_aws(struct control *c, struct err *e)
+{
+    return provider_aws_in(c, &making, e);
+}
+
+static struct aws_environment environment_of(struct replica *r, const char *const *env,
+                                             const struct replica_files *files)
+{
+    VEC(const char *) vars = {0};
+
+    for (const char *const *p = env; p && *p; p += 2)
+        if (strncmp(p[0], "AWS_", 4) == 0)
+            vec_push(&vars, arena_printf(r->a, "%s=%s%c", p[0], p[1], 0).p);
+    vec_push(&vars, NULL);
+    const char **kept = arena_new_array(r->a, const char *, vars.n);
+    memcpy(kept, vars.v, vars.n * sizeof(*kept));
+    vec_fini(&vars);
+    return (struct aws_environment){kept, files->read ? files->read : no_file, files->ctx};
+}
+
 static const struct provider_source kwok_source = {"kwok", provider_kwok, NULL, NULL};
+static const struct provider_source aws_source = {"aws", make_aws, provider_aws_attach, provider_aws_detach};
 
 struct replica *replica_new(struct world *w, const char *server, const char *identity, const char *const *env,
-                            struct sb *log)
+                            const struct replica_files *files, struct sb *log)
 {
     struct replica *r = xcalloc(1, sizeof(*r));
     char *argv[] = {(char *)(uintptr_t) "controller", NULL};
@@ -56,18 +88,20 @@ struct replica *replica_new(struct world *w, const char *server, const char *ide
     vec_push(&all, NULL);
     check_ok("options", options_parse(&r->o, r->a, r->t, 1, argv, all.v, &e), &e);
     vec_fini(&all);
+    making = environment_of(r, env, files);
     r->config = kube_config_fixed(str_c(server), STR(""), NULL);
     r->log = log_new(r->o.log_level, &(struct log_sink){log, keep_line}, clock_of, w);
-    r->op = autoscaler_new(&(struct autoscaler_setup){.world = w,
-                                                      .config = r->config,
-                                                      .options = &r->o,
-                                                      .syms = r->t,
-                                                      .log = r->log,
-                                                      .provider = &kwok_source,
-                                                      .identity = str_c(identity),
-                                                      .on_end = on_end,
-                                                      .ctx = r},
-                           &e);
+    r->op = autoscaler_new(
+        &(struct autoscaler_setup){.world = w,
+                                   .config = r->config,
+                                   .options = &r->o,
+                                   .syms = r->t,
+                                   .log = r->log,
+                                   .provider = strcmp(r->o.provider, "aws") == 0 ? &aws_source : &kwok_source,
+                                   .identity = str_c(identity),
+                                   .on_end = on_end,
+                                   .ctx = r},
+        &e);
     check_ok("autoscaler", r->op != NULL, &e);
     return r;
 }

@@ -119,15 +119,15 @@ void rig_start(struct rig *r, uint32_t i)
     assert(i < RIG_REPLICAS && !r->replicas[i]);
     (void)snprintf(name, sizeof(r->names[i]), "replica-%u_%u", i, r->n_started++);
     r->worlds[i] = sim_process(r->l->s->sim, name);
-    r->replicas[i] = replica_new(r->worlds[i], servers[i], name, r->env, &r->logs[i]);
+    r->replicas[i] = replica_new(r->worlds[i], servers[i], name, r->env, &r->files, &r->logs[i]);
 }
 
 void rig_stop(struct rig *r, uint32_t i)
 {
     replica_stop(r->replicas[i]);
-    for (int k = 0; k < 400 && !replica_ended(r->replicas[i]); k++)
+    for (int k = 0; k < 400 && !replica_ended(r->replicas[i]) && !world_dead(r->worlds[i]); k++)
         lab_run(r->l, STEP_S);
-    check_true("a replica that is told to ends", replica_ended(r->replicas[i]));
+    check_true("a replica that is told to ends", replica_ended(r->replicas[i]) || world_dead(r->worlds[i]));
     forget(r, i);
 }
 

@@ -43,6 +43,7 @@ struct rig {
     bool (*before)(void *ctx, uint32_t replica, const struct exchange *x);
     void (*after)(void *ctx, uint32_t replica);
     const char *const *env;
+    struct replica_files files; /* for replicas that are started from now on; sky.h sets it */
 };
 
 /* `env`: settings of the controllers, name, value, …, NULL. `o` NULL: a lab's usual cluster. */

@@ -238,6 +238,23 @@ static bool find_region(str name, uint32_t *ret, struct err *e)
     return false;
 }
 
+bool ec2_catalog_universe(struct arena *a, str region, struct ec2_universe *ret, const str **ret_zone_ids,
+                          struct err *e)
+{
+    uint32_t ix;
+
+    if (!find_region(region, &ix, e))
+        return false;
+    const struct region_row *r = &region_rows[ix];
+    str *ids = arena_new_array(a, str, r->n_zones);
+
+    for (uint32_t z = 0; z < r->n_zones; z++)
+        ids[z] = str_c(r->zones[z].id);
+    *ret_zone_ids = ids;
+    *ret = universe_of(a, ix);
+    return true;
+}
+
 struct catalog *ec2_catalog(struct arena *a, struct syms *t, str region, struct err *e)
 {
     const char *priced = ec2_fact_region_name(0); /* for all regions: what is compiled in compares with itself */

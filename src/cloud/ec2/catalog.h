@@ -14,6 +14,11 @@
  * The result lives in `a`; offerings of one zone and capacity type share their requirements. */
 struct catalog *ec2_catalog(struct arena *a, struct syms *t, str region, struct err *e);
 
+/* The same figures as EC2 would tell them, in `a`; ret_zone_ids[i] is the id of zone i. */
+struct ec2_universe;
+bool ec2_catalog_universe(struct arena *a, str region, struct ec2_universe *ret, const str **ret_zone_ids,
+                          struct err *e);
+
 /* The regions there are figures for: how many, and the name of number i, in byte order. */
 uint32_t ec2_regions(void);
 str ec2_region_name(uint32_t i);

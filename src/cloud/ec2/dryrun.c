@@ -288,22 +288,32 @@ static bool instance_step(struct dry *d, str type, struct aws_answer *f, struct 
     return d->k->status.n_subnets == 0 ? err_set(e, ERR_INVALID, "the class has no subnets") : false;
 }
 
-bool ec2_dry_run(struct ec2 *p, struct arena *a, const struct ec2_class *k, struct ec2_verdict *ret, struct err *e)
+static bool try_all(struct dry *d, struct ec2_verdict *ret, struct err *e)
 {
-    struct dry d = {.p = p, .a = a, .k = k, .tenancy = "default"};
     struct aws_answer f = {0};
     struct ec2_tag *tags;
 
-    if (!ec2_market_types(p->market, k, &d.types, e) || !choose(&d, e) ||
-        !ec2_launch_tags(p, a, k, (str){0}, &tags, &d.n_tags, e))
+    if (!choose(d, e) || !ec2_launch_tags(d->p, d->a, d->k, (str){0}, &tags, &d->n_tags, e))
         return err_wrap(e, "validating by dry runs");
-    d.tags = tags;
-    str type = arena_strdup(a, sym_str(p->syms, d.types.v[d.chosen].name)); /* the types are not there after a call */
-    if (!template_step(&d, &f, e))
-        return verdict(&d, &make_template, &f, ret) || err_wrap(e, "%s", make_template.call);
-    if (!fleet_step(&d, type, &f, e))
-        return verdict(&d, &make_fleet, &f, ret) || err_wrap(e, "%s", make_fleet.call);
-    if (!instance_step(&d, type, &f, e))
-        return verdict(&d, &run_instance, &f, ret) || err_wrap(e, "%s", run_instance.call);
+    d->tags = tags;
+    str type = sym_str(d->p->syms, d->types.v[d->chosen].name);
+    if (!template_step(d, &f, e))
+        return verdict(d, &make_template, &f, ret) || err_wrap(e, "%s", make_template.call);
+    if (!fleet_step(d, type, &f, e))
+        return verdict(d, &make_fleet, &f, ret) || err_wrap(e, "%s", make_fleet.call);
+    if (!instance_step(d, type, &f, e))
+        return verdict(d, &run_instance, &f, ret) || err_wrap(e, "%s", run_instance.call);
     return true;
+}
+
+bool ec2_dry_run(struct ec2 *p, struct arena *a, const struct ec2_class *k, struct ec2_verdict *ret, struct err *e)
+{
+    struct dry d = {.p = p, .a = a, .k = k, .tenancy = "default"};
+
+    if (!ec2_market_types(p->market, k, &d.types, e))
+        return err_wrap(e, "validating by dry runs");
+    struct ec2_view *view = ec2_market_hold(p->market, &d.types); /* others ask for types meanwhile */
+    bool ok = try_all(&d, ret, e);
+    ec2_market_release(p->market, view);
+    return ok;
 }

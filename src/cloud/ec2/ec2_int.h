@@ -39,6 +39,7 @@ struct ec2_cluster { /* aws 9.6; texts live as long as the provider */
 
 struct ec2 {
     struct cloud cloud;
+    struct cloud_class class_kind; /* cloud.classes */
     struct world *world;
     struct aws *aws;
     struct syms *syms;
@@ -46,6 +47,7 @@ struct ec2 {
     struct ec2_settings settings;
     struct ec2_host host;
     struct ec2_cluster cluster;
+    str judged_version; /* of the cluster, when it was last looked at whether we know it */
     struct ec2_prices *prices;
     struct ec2_unavailable *unavailable;
     struct ec2_market *market;
@@ -56,6 +58,12 @@ struct ec2 {
     struct ec2_machines *machines;
     VEC(struct zonal_shift) shifts; /* zone ids live in the arena */
 };
+
+/* What is remembered for a while runs out by the steady clock: nobody can set it back. */
+static inline int64_t ec2_clock_ms(const struct ec2 *p)
+{
+    return world_mono_us(p->world) / 1000;
+}
 
 /* ---- provider.c ---- */
 
@@ -93,9 +101,6 @@ bool ec2_find_amis(struct ec2 *p, struct arena *a, const struct ec2_class *k, st
                    uint32_t *ret_n, struct err *e);
 bool ec2_find_reservations(struct ec2 *p, struct arena *a, const struct ec2_class *k,
                            struct ec2_class_reservation **ret, uint32_t *ret_n, struct err *e);
-/* By id, for those that machines are in (aws 7.7). */
-bool ec2_find_reservations_by_id(struct ec2 *p, struct arena *a, const str *ids, uint32_t n,
-                                 struct ec2_class_reservation **ret, uint32_t *ret_n, struct err *e);
 /* ERR_NOT_FOUND: there is none. Old data may come with another error: *ret_known. Texts live as long as the provider. */
 bool ec2_find_placement(struct ec2 *p, struct arena *a, const struct ec2_class *k, struct ec2_placement_group *ret,
                         bool *ret_known, struct err *e);

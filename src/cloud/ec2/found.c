@@ -1,7 +1,8 @@
 /* What there is of the user's in EC2, asked for when it is needed and remembered as long as aws 3.4 says: subnets with their free addresses, security groups, reservations
  * with the machines left in them, placement groups. Images are in found_images.c.
  *
- * Two fibers that miss at the same time both ask; the later answer stays. Answers are copied out of the caches: what a caller gets lives in its arena. */
+ * Of fibers that miss at the same time one asks, and the others have its answer; when it fails, the next one asks again. Answers are copied out of the caches: what a caller gets
+ * lives in its arena. */
 #include "cloud/ec2/found_int.h"
 
 #include <stdlib.h>
@@ -44,6 +45,49 @@ str ec2_class_key(struct arena *a, const struct ec2_class *k)
     return arena_printf(a, STR_FMT "-%lld", STR_ARG(k->uid), (long long)k->generation);
 }
 
+/* ---- asked for once ---- */
+
+static bool found_known(const struct memo *m, const struct found_question *q, int64_t now_ms, struct arena *a,
+                        void *ret)
+{
+    const void *known = memo_get(m, q->key, now_ms);
+
+    if (known) {
+        memcpy(ret, known, q->size);
+        q->copy(a, ret);
+    }
+    return known != NULL;
+}
+
+static bool found_ask(struct ec2 *p, struct memo *m, const struct found_question *q, struct arena *a, void *ret,
+                      struct err *e)
+{
+    memset(ret, 0, q->size);
+    if (!q->ask(p, a, q, ret, e))
+        return false;
+    struct arena *into = memo_put(m, q->key, ec2_clock_ms(p), q->for_ms);
+    void *keep = arena_alloc(into, q->size, alignof(max_align_t));
+
+    memcpy(keep, ret, q->size);
+    q->copy(into, keep);
+    memo_set(m, q->key, keep);
+    q->copy(a, ret);
+    return true;
+}
+
+bool found_get(struct ec2 *p, struct memo *m, const struct found_question *q, struct arena *a, void *ret, struct err *e)
+{
+    struct turn mine;
+
+    if (found_known(m, q, ec2_clock_ms(p), a, ret))
+        return true;
+    if (!turns_take(&m->asking, p->world, q->key, &mine))
+        return err_set(e, ERR_IO, "shutting down");
+    bool ok = found_known(m, q, ec2_clock_ms(p), a, ret) || found_ask(p, m, q, a, ret, e);
+    turns_give(&m->asking, &mine);
+    return ok;
+}
+
 /* ---- free addresses ---- */
 
 static struct subnet_count *count_find(const struct ec2 *p, str id)
@@ -71,7 +115,7 @@ static void count_list(struct ec2 *p, str id, int64_t free_ips)
     struct subnet_count *c = count_of(p, id);
 
     c->listed = free_ips;
-    c->until_ms = sat_add(world_now_ms(p->world), MAX(COUNTS_MS, p->settings.subnet_refresh_ms + COUNTS_BEYOND_MS));
+    c->until_ms = sat_add(ec2_clock_ms(p), MAX(COUNTS_MS, p->settings.subnet_refresh_ms + COUNTS_BEYOND_MS));
     c->taken = false;
 }
 
@@ -79,7 +123,7 @@ int64_t ec2_subnet_listed(const struct ec2 *p, str subnet)
 {
     const struct subnet_count *c = count_find(p, subnet);
 
-    return c && world_now_ms(p->world) < c->until_ms ? c->listed : -1;
+    return c && ec2_clock_ms(p) < c->until_ms ? c->listed : -1;
 }
 
 bool ec2_subnet_has_inflight(const struct ec2 *p, str subnet)
@@ -119,19 +163,22 @@ struct subnets {
     uint32_t n;
 };
 
-static void subnets_copy(struct arena *a, struct subnets *x)
+static void subnets_copy(struct arena *a, void *answer)
 {
+    struct subnets *x = answer;
+
     x->v = arena_dup_array(a, struct ec2_class_subnet, x->v, x->n);
     for (uint32_t i = 0; i < x->n; i++)
         x->v[i] = (struct ec2_class_subnet){arena_strdup(a, x->v[i].id), arena_strdup(a, x->v[i].zone),
                                             arena_strdup(a, x->v[i].zone_id)};
 }
 
-static bool subnets_ask(struct ec2 *p, struct arena *a, const struct ec2_class *k, struct subnets *ret, struct err *e)
+static bool subnets_ask(struct ec2 *p, struct arena *a, const struct found_question *what, void *answer, struct err *e)
 {
     VEC(struct ec2_subnet) all = {0};
+    struct subnets *ret = answer;
     struct ec2_query *q;
-    uint32_t n_q = ec2_subnet_queries(a, k, &q), n;
+    uint32_t n_q = ec2_subnet_queries(a, what->about, &q), n;
     bool ok = true;
 
     for (uint32_t i = 0; ok && i < n_q; i++) {
@@ -152,21 +199,16 @@ static bool subnets_ask(struct ec2 *p, struct arena *a, const struct ec2_class *
 bool ec2_find_subnets(struct ec2 *p, struct arena *a, const struct ec2_class *k, struct ec2_class_subnet **ret,
                       uint32_t *ret_n, struct err *e)
 {
-    str key = ec2_class_key(a, k);
-    const struct subnets *known = memo_get(&p->found->subnets, key, world_now_ms(p->world));
-    struct subnets x = known ? *known : (struct subnets){0};
+    const struct found_question q = {.key = ec2_class_key(a, k),
+                                     .about = k,
+                                     .size = sizeof(struct subnets),
+                                     .for_ms = p->settings.subnet_refresh_ms,
+                                     .ask = subnets_ask,
+                                     .copy = subnets_copy};
+    struct subnets x;
 
-    if (!known && !subnets_ask(p, a, k, &x, e))
+    if (!found_get(p, &p->found->subnets, &q, a, &x, e))
         return err_wrap(e, "getting subnets");
-    if (!known) {
-        struct arena *m = memo_put(&p->found->subnets, key, world_now_ms(p->world), p->settings.subnet_refresh_ms);
-        struct subnets *keep = arena_new_one(m, struct subnets);
-
-        *keep = x;
-        subnets_copy(m, keep);
-        memo_set(&p->found->subnets, key, keep);
-    }
-    subnets_copy(a, &x);
     *ret = x.v;
     *ret_n = x.n;
     return true;
@@ -179,18 +221,21 @@ struct groups {
     uint32_t n;
 };
 
-static void groups_copy(struct arena *a, struct groups *x)
+static void groups_copy(struct arena *a, void *answer)
 {
+    struct groups *x = answer;
+
     x->v = arena_dup_array(a, struct ec2_group, x->v, x->n);
     for (uint32_t i = 0; i < x->n; i++)
         x->v[i] = (struct ec2_group){arena_strdup(a, x->v[i].id), arena_strdup(a, x->v[i].name)};
 }
 
-static bool groups_ask(struct ec2 *p, struct arena *a, const struct ec2_class *k, struct groups *ret, struct err *e)
+static bool groups_ask(struct ec2 *p, struct arena *a, const struct found_question *what, void *answer, struct err *e)
 {
     VEC(struct ec2_group) all = {0};
+    struct groups *ret = answer;
     struct ec2_query *q;
-    uint32_t n_q = ec2_group_queries(a, k, &q), n;
+    uint32_t n_q = ec2_group_queries(a, what->about, &q), n;
     bool ok = true;
 
     for (uint32_t i = 0; ok && i < n_q; i++) {
@@ -209,21 +254,16 @@ static bool groups_ask(struct ec2 *p, struct arena *a, const struct ec2_class *k
 bool ec2_find_groups(struct ec2 *p, struct arena *a, const struct ec2_class *k, struct ec2_group **ret, uint32_t *ret_n,
                      struct err *e)
 {
-    str key = ec2_class_key(a, k);
-    const struct groups *known = memo_get(&p->found->groups, key, world_now_ms(p->world));
-    struct groups x = known ? *known : (struct groups){0};
+    const struct found_question q = {.key = ec2_class_key(a, k),
+                                     .about = k,
+                                     .size = sizeof(struct groups),
+                                     .for_ms = EC2_FOUND_MS,
+                                     .ask = groups_ask,
+                                     .copy = groups_copy};
+    struct groups x;
 
-    if (!known && !groups_ask(p, a, k, &x, e))
+    if (!found_get(p, &p->found->groups, &q, a, &x, e))
         return err_wrap(e, "getting security groups");
-    if (!known) {
-        struct arena *m = memo_put(&p->found->groups, key, world_now_ms(p->world), EC2_FOUND_MS);
-        struct groups *keep = arena_new_one(m, struct groups);
-
-        *keep = x;
-        groups_copy(m, keep);
-        memo_set(&p->found->groups, key, keep);
-    }
-    groups_copy(a, &x);
     *ret = x.v;
     *ret_n = x.n;
     return true;
@@ -257,14 +297,14 @@ static void left_list(struct ec2 *p, const struct ec2_reservation *r)
         vec_push(&f->left_until_ms, 0);
     }
     left_set(f, i, MAX(r->available, 0));
-    f->left_until_ms.v[i] = sat_add(world_now_ms(p->world), DAY_MS);
+    f->left_until_ms.v[i] = sat_add(ec2_clock_ms(p), DAY_MS);
 }
 
 /* What was not listed for a day has none left any more. */
 static void left_sweep(struct ec2 *p)
 {
     for (uint32_t i = 0; i < p->found->left.n; i++)
-        if (p->found->left_until_ms.v[i] <= world_now_ms(p->world))
+        if (p->found->left_until_ms.v[i] <= ec2_clock_ms(p))
             left_set(p->found, i, 0);
 }
 
@@ -313,8 +353,10 @@ struct reservations {
     uint32_t n;
 };
 
-static void reservations_copy(struct arena *a, struct reservations *x)
+static void reservations_copy(struct arena *a, void *answer)
 {
+    struct reservations *x = answer;
+
     x->v = arena_dup_array(a, struct ec2_reservation, x->v, x->n);
     for (uint32_t i = 0; i < x->n; i++) {
         struct ec2_reservation *r = &x->v[i];
@@ -344,29 +386,31 @@ static str query_key(struct arena *a, const struct ec2_query *q)
     return key;
 }
 
-/* One query, answered from the cache or by EC2; only a fresh answer counts machines. */
-static bool reservations_of(struct ec2 *p, struct arena *a, const struct ec2_query *q, struct reservations *ret,
+/* Only a fresh answer counts machines. */
+static bool reservations_ask(struct ec2 *p, struct arena *a, const struct found_question *what, void *answer,
+                             struct err *e)
+{
+    const struct ec2_query *q = what->about;
+    struct reservations *ret = answer;
+
+    if (!ec2_describe_reservations(p->aws, a, q->id, q->filters, q->n_filters, &ret->v, &ret->n, e))
+        return err_wrap(e, "getting capacity reservations");
+    for (uint32_t i = 0; i < ret->n; i++)
+        left_list(p, &ret->v[i]);
+    return true;
+}
+
+static bool reservations_of(struct ec2 *p, struct arena *a, const struct ec2_query *one, struct reservations *ret,
                             struct err *e)
 {
-    str key = query_key(a, q);
-    const struct reservations *known = memo_get(&p->found->reservations, key, world_now_ms(p->world));
+    const struct found_question q = {.key = query_key(a, one),
+                                     .about = one,
+                                     .size = sizeof(struct reservations),
+                                     .for_ms = EC2_FOUND_MS,
+                                     .ask = reservations_ask,
+                                     .copy = reservations_copy};
 
-    if (known) {
-        *ret = *known;
-    } else {
-        if (!ec2_describe_reservations(p->aws, a, q->id, q->filters, q->n_filters, &ret->v, &ret->n, e))
-            return err_wrap(e, "getting capacity reservations");
-        struct arena *m = memo_put(&p->found->reservations, key, world_now_ms(p->world), EC2_FOUND_MS);
-        struct reservations *keep = arena_new_one(m, struct reservations);
-
-        *keep = *ret;
-        reservations_copy(m, keep);
-        memo_set(&p->found->reservations, key, keep);
-        for (uint32_t i = 0; i < ret->n; i++)
-            left_list(p, &ret->v[i]);
-    }
-    reservations_copy(a, ret);
-    return true;
+    return found_get(p, &p->found->reservations, &q, a, ret, e);
 }
 
 static bool reservations_all(struct ec2 *p, struct arena *a, const struct ec2_query *q, uint32_t n_q,
@@ -396,16 +440,6 @@ bool ec2_find_reservations(struct ec2 *p, struct arena *a, const struct ec2_clas
     uint32_t n_q = ec2_reservation_queries(a, k, &q);
 
     return reservations_all(p, a, q, n_q, ret, ret_n, e);
-}
-
-bool ec2_find_reservations_by_id(struct ec2 *p, struct arena *a, const str *ids, uint32_t n,
-                                 struct ec2_class_reservation **ret, uint32_t *ret_n, struct err *e)
-{
-    struct ec2_query *q = arena_new_array(a, struct ec2_query, n);
-
-    for (uint32_t i = 0; i < n; i++)
-        q[i].id = ids[i];
-    return reservations_all(p, a, q, n, ret, ret_n, e);
 }
 
 /* ---- placement groups ---- */
@@ -446,7 +480,7 @@ static const struct ec2_placement_group *placement_kept(const struct ec2 *p, con
 {
     AUTO(arena) struct arena *scratch = arena_new(256);
 
-    return k->has_placement ? memo_get(&p->found->placements, placement_key(scratch, k), world_now_ms(p->world)) : NULL;
+    return k->has_placement ? memo_get(&p->found->placements, placement_key(scratch, k), ec2_clock_ms(p)) : NULL;
 }
 
 bool ec2_placement_known(const struct ec2 *p, const struct ec2_class *k, struct ec2_placement_group *ret)
@@ -460,8 +494,22 @@ bool ec2_placement_known(const struct ec2 *p, const struct ec2_class *k, struct 
 
 static void placement_keep(struct ec2 *p, str key, const struct ec2_placement_group *g)
 {
-    (void)memo_put(&p->found->placements, key, world_now_ms(p->world), DAY_MS);
+    (void)memo_put(&p->found->placements, key, ec2_clock_ms(p), DAY_MS);
     memo_set(&p->found->placements, key, placement_of(p, g));
+}
+
+static bool placement_ask(struct ec2 *p, struct arena *a, const struct ec2_class *k, str key, struct err *e)
+{
+    struct ec2_placement_group g;
+    bool ok = ec2_describe_placement_group(p->aws, a, k->placement_id, k->placement_name, &g, e);
+
+    if (ok)
+        placement_keep(p, key, &g);
+    else if (e->kind == ERR_NOT_FOUND)
+        memo_drop(&p->found->placements, key);
+    if (ok || e->kind == ERR_NOT_FOUND)
+        memo_put_text(&p->found->looked, key, STR("asked"), ec2_clock_ms(p), EC2_FOUND_MS);
+    return ok;
 }
 
 /* Whether EC2 was asked a minute ago and what it said then are remembered apart: what is older is still better than nothing when EC2 does not answer. */
@@ -469,20 +517,17 @@ bool ec2_find_placement(struct ec2 *p, struct arena *a, const struct ec2_class *
                         bool *ret_known, struct err *e)
 {
     str key = placement_key(a, k);
-    bool asked = memo_get(&p->found->looked, key, world_now_ms(p->world)) != NULL, ok = true;
+    struct memo *looked = &p->found->looked;
+    struct turn mine;
+    bool ok = true;
 
     *ret_known = false;
     *e = (struct err){0};
-    if (k->has_placement && !asked) {
-        struct ec2_placement_group g;
-
-        ok = ec2_describe_placement_group(p->aws, a, k->placement_id, k->placement_name, &g, e);
-        if (ok)
-            placement_keep(p, key, &g);
-        else if (e->kind == ERR_NOT_FOUND)
-            memo_drop(&p->found->placements, key);
-        if (ok || e->kind == ERR_NOT_FOUND)
-            memo_put_text(&p->found->looked, key, STR("asked"), world_now_ms(p->world), EC2_FOUND_MS);
+    if (k->has_placement && !memo_get(looked, key, ec2_clock_ms(p))) {
+        if (!turns_take(&looked->asking, p->world, key, &mine))
+            return err_set(e, ERR_IO, "shutting down");
+        ok = memo_get(looked, key, ec2_clock_ms(p)) || placement_ask(p, a, k, key, e);
+        turns_give(&looked->asking, &mine);
     }
     const struct ec2_placement_group *g = placement_kept(p, k);
     if (g) {

@@ -15,22 +15,37 @@ struct parameter {
     bool changes;
 };
 
+static void parameter_copy(struct arena *a, void *answer)
+{
+    struct parameter *x = answer;
+
+    x->value = arena_strdup(a, x->value);
+}
+
+static bool parameter_ask(struct ec2 *p, struct arena *a, const struct found_question *what, void *answer,
+                          struct err *e)
+{
+    const struct ec2_parameter *want = what->about;
+    struct parameter *x = answer;
+
+    x->changes = want->changes;
+    return ssm_get_parameter(p->aws, a, want->name, &x->value, e);
+}
+
 static bool parameter_get(struct ec2 *p, struct arena *a, const struct ec2_parameter *want, int64_t for_ms, str *ret,
                           struct err *e)
 {
-    struct memo *m = &p->found->parameters;
-    const struct parameter *known = memo_get(m, want->name, world_now_ms(p->world));
+    const struct found_question q = {.key = want->name,
+                                     .about = want,
+                                     .size = sizeof(struct parameter),
+                                     .for_ms = for_ms,
+                                     .ask = parameter_ask,
+                                     .copy = parameter_copy};
+    struct parameter x;
 
-    if (known) {
-        *ret = arena_strdup(a, known->value);
-        return true;
-    }
-    if (!ssm_get_parameter(p->aws, a, want->name, ret, e))
+    if (!found_get(p, &p->found->parameters, &q, a, &x, e))
         return false;
-    struct arena *keep = memo_put(m, want->name, world_now_ms(p->world), for_ms);
-    struct parameter *x = arena_new_one(keep, struct parameter);
-    *x = (struct parameter){arena_strdup(keep, *ret), want->changes};
-    memo_set(m, want->name, x);
+    *ret = x.value;
     return true;
 }
 
@@ -97,8 +112,10 @@ struct images {
     uint32_t n;
 };
 
-static void images_copy(struct arena *a, struct images *x)
+static void images_copy(struct arena *a, void *answer)
 {
+    struct images *x = answer;
+
     x->v = arena_dup_array(a, struct ec2_candidate, x->v, x->n);
     for (uint32_t i = 0; i < x->n; i++) {
         struct ec2_image *image = &x->v[i].image;
@@ -125,12 +142,18 @@ static struct ec2_candidate candidate(const struct ec2_class *k, const struct ec
     return c;
 }
 
-static bool images_ask(struct ec2 *p, struct arena *a, const struct ec2_class *k, const struct named *named,
-                       struct images *ret, struct err *e)
+struct meant { /* by a class */
+    const struct ec2_class *k;
+    struct named named;
+};
+
+static bool images_ask(struct ec2 *p, struct arena *a, const struct found_question *what, void *answer, struct err *e)
 {
     VEC(struct ec2_candidate) all = {0};
+    const struct meant *m = what->about;
+    struct images *ret = answer;
     struct ec2_query *q;
-    uint32_t n_q = ec2_image_queries(a, k, named->ids, named->n, &q);
+    uint32_t n_q = ec2_image_queries(a, m->k, m->named.ids, m->named.n, &q);
     bool ok = true;
 
     for (uint32_t i = 0; ok && i < n_q; i++) {
@@ -139,7 +162,7 @@ static bool images_ask(struct ec2 *p, struct arena *a, const struct ec2_class *k
 
         ok = ec2_describe_images(p->aws, a, q[i].filters, q[i].n_filters, q[i].owners, q[i].n_owners, &v, &n, e);
         for (uint32_t x = 0; ok && x < n; x++)
-            vec_push(&all, candidate(k, &v[x], named));
+            vec_push(&all, candidate(m->k, &v[x], &m->named));
     }
     *ret = (struct images){arena_dup_array(a, struct ec2_candidate, all.v, all.n), all.n};
     vec_fini(&all);
@@ -150,24 +173,17 @@ static bool images_ask(struct ec2 *p, struct arena *a, const struct ec2_class *k
 bool ec2_find_amis(struct ec2 *p, struct arena *a, const struct ec2_class *k, struct ec2_class_ami **ret,
                    uint32_t *ret_n, struct err *e)
 {
-    str key = ec2_class_key(a, k);
-    struct named named;
+    struct meant m = {.k = k};
+    const struct found_question q = {.key = ec2_class_key(a, k),
+                                     .about = &m,
+                                     .size = sizeof(struct images),
+                                     .for_ms = p->settings.ami_refresh_ms,
+                                     .ask = images_ask,
+                                     .copy = images_copy};
+    struct images x;
 
-    if (!named_get(p, a, k, &named, e))
+    if (!named_get(p, a, k, &m.named, e) || !found_get(p, &p->found->images, &q, a, &x, e))
         return err_wrap(e, "getting amis");
-    const struct images *known = memo_get(&p->found->images, key, world_now_ms(p->world));
-    struct images x = known ? *known : (struct images){0};
-    if (!known && !images_ask(p, a, k, &named, &x, e))
-        return err_wrap(e, "getting amis");
-    if (!known) {
-        struct arena *m = memo_put(&p->found->images, key, world_now_ms(p->world), p->settings.ami_refresh_ms);
-        struct images *keep = arena_new_one(m, struct images);
-
-        *keep = x;
-        images_copy(m, keep);
-        memo_set(&p->found->images, key, keep);
-    }
-    images_copy(a, &x);
     *ret_n = ec2_choose_amis(a, p->syms, x.v, x.n, world_now_ms(p->world), ret);
     return true;
 }
@@ -191,10 +207,10 @@ bool ec2_parameters_check(struct ec2 *p, struct err *e)
     AUTO(arena) struct arena *a = arena_new(0);
     struct memo *m = &p->found->parameters;
     str *names;
-    uint32_t n = memo_keys(m, a, world_now_ms(p->world), &names);
+    uint32_t n = memo_keys(m, a, ec2_clock_ms(p), &names);
 
     for (uint32_t i = 0; i < n; i++) {
-        const struct parameter *x = memo_get(m, names[i], world_now_ms(p->world));
+        const struct parameter *x = memo_get(m, names[i], ec2_clock_ms(p));
         bool old;
 
         if (!x || !x->changes)

@@ -23,4 +23,18 @@ struct ec2_found {
     uint64_t left_version;
 };
 
+/* What is to be found, and remembered by its key. An answer is a struct whose texts and arrays copy() moves into an arena. */
+struct found_question {
+    str key;
+    const void *about; /* for ask() */
+    size_t size;       /* of an answer */
+    int64_t for_ms;
+    bool (*ask)(struct ec2 *p, struct arena *a, const struct found_question *q, void *ret, struct err *e);
+    void (*copy)(struct arena *a, void *answer);
+};
+
+/* Out of the memo, or of AWS: of those who ask for the same at the same time one does, the others wait for its answer. ret: zeroed when ask() gets it. */
+bool found_get(struct ec2 *p, struct memo *m, const struct found_question *q, struct arena *a, void *ret,
+               struct err *e);
+
 #define EC2_FOUND_MS (60 * 1000)

@@ -117,7 +117,7 @@ str ec2_instance_tag_value(const struct ec2_instance *i, const char *key, bool *
 
 bool ec2_instance_is_reserved(const struct ec2 *p, const struct ec2_instance *i)
 {
-    return p->settings.reserved_capacity && i->spot_request.n == 0 && i->reservation.n &&
+    return p->settings.reserved_capacity && !ec2_instance_is_spot(i) && i->reservation.n &&
            str_is(i->reservation_preference, "capacity-reservations-only");
 }
 
@@ -127,7 +127,7 @@ struct ec2_facts ec2_facts_of(const struct ec2 *p, struct arena *a, const struct
         .id = i->id,
         .image = i->image,
         .zone = i->zone,
-        .capacity_type = i->spot_request.n ? STR("spot") : STR("on-demand"),
+        .capacity_type = ec2_instance_is_spot(i) ? STR("spot") : STR("on-demand"),
         .tenancy = i->tenancy.n ? i->tenancy : STR("default"),
         .reservation = i->reservation,
         .reservation_kind = str_is(i->lifecycle, "capacity-block") ? STR("capacity-block") : STR("default"),

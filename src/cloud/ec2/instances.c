@@ -124,6 +124,13 @@ static uint32_t merged_ids(struct arena *a, struct ask **v, uint32_t n, str **re
     return n_ids;
 }
 
+/* Whether an error may be about one of many. Then each is asked for alone. When EC2 has too much to do, or cannot be reached, a call for each would make that worse: upstream
+ * makes them all the same, and one for each machine that is over besides (aws 3.3). */
+static bool is_of_one(const struct err *e)
+{
+    return e->kind != ERR_THROTTLED && e->kind != ERR_IO && e->kind != ERR_TIMEOUT;
+}
+
 /* ---- describing ---- */
 
 static void describe_one(struct ec2 *p, struct ask *q)
@@ -151,20 +158,24 @@ static void describe_run(void *provider, void **requests, uint32_t n)
     struct ask **v = (struct ask **)requests;
     struct ec2_instances found = {0};
     struct strmap by_id = {0};
-    struct err ignored; /* whatever it was, each is asked for alone */
+    struct err e;
     str *ids;
     uint32_t n_ids = merged_ids(a, v, n, &ids);
+    bool ok = ec2_describe_instances(p->aws, a, ids, n_ids, NULL, 0, &found, &e);
 
-    if (!ec2_describe_instances(p->aws, a, ids, n_ids, NULL, 0, &found, &ignored))
-        found.n = 0;
-    for (uint32_t i = 0; i < found.n; i++)
+    for (uint32_t i = 0; ok && i < found.n; i++)
         strmap_put(&by_id, found.v[i].id, i);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t ix = strmap_get(&by_id, v[i]->id);
 
-        v[i]->answered = v[i]->ok = ix != MAP_NONE;
+        v[i]->answered = ok || !is_of_one(&e);
+        v[i]->ok = ix != MAP_NONE;
         if (v[i]->ok)
             *v[i]->ret = dup(v[i]->a, &found.v[ix]);
+        else if (ok) /* EC2 refuses ids that never were: these have been, and are over */
+            (void)err_set(v[i]->e, ERR_NOT_FOUND, "instance " STR_FMT " not found", STR_ARG(v[i]->id));
+        else
+            *v[i]->e = e;
     }
     strmap_fini(&by_id);
     ask_alone(p, describe_one, v, n);
@@ -199,7 +210,8 @@ static void terminate_run(void *provider, void **requests, uint32_t n)
     str *ids;
     uint32_t n_ids = merged_ids(a, v, n, &ids);
 
-    if (!ec2_terminate(p->aws, a, ids, n_ids, &changes, &n_changes, &e)) {
+    bool ok = ec2_terminate(p->aws, a, ids, n_ids, &changes, &n_changes, &e);
+    if (!ok) {
         n_changes = 0;
         if (p->host.say)
             p->host.say(p->host.ctx, /* error= */ true, "failed terminating instances", &e);
@@ -207,8 +219,12 @@ static void terminate_run(void *provider, void **requests, uint32_t n)
     for (uint32_t i = 0; i < n_changes; i++)
         if (is_ending(changes[i].is))
             strmap_put(&ended, changes[i].id, i);
-    for (uint32_t i = 0; i < n; i++)
-        v[i]->answered = v[i]->ok = strmap_get(&ended, v[i]->id) != MAP_NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        v[i]->ok = strmap_get(&ended, v[i]->id) != MAP_NONE;
+        v[i]->answered = v[i]->ok || (!ok && !is_of_one(&e));
+        if (v[i]->answered && !v[i]->ok)
+            *v[i]->e = e;
+    }
     strmap_fini(&ended);
     ask_alone(p, terminate_one, v, n);
 }

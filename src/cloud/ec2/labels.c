@@ -25,8 +25,14 @@ struct label_rules ec2_label_rules(struct arena *a, struct syms *t)
         .n_restricted_domains = ARRAY_LEN(domains),
         .reservation_id = SYM(AWS_RESERVATION_ID),
     };
-    sym own[EC2_N_LABELS];
+    struct label_values *tenancy = arena_new_one(a, struct label_values);
+    sym own[EC2_N_LABELS], *tenancies = arena_new_array(a, sym, 2);
 
+    tenancies[0] = SYM(DEFAULT);
+    tenancies[1] = sym_of(t, STR("dedicated"));
+    *tenancy = (struct label_values){ec2_label_key(t, EC2_L_TENANCY), tenancies, 2, "default, dedicated"};
+    r.values = tenancy;
+    r.n_values = 1;
     for (uint32_t i = 0; i < EC2_N_LABELS; i++)
         own[i] = ec2_label_key(t, i);
     label_rules_well_known(a, &r, own, EC2_N_LABELS);

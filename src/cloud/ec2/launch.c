@@ -158,14 +158,29 @@ static bool find_placement(struct ec2_launching *l, struct err *e)
     return true;
 }
 
+/* With the prices and the capacity that NodeOverlays give to types of the claim's pool (aws 4.1). */
+static const struct catalog *overlaid(const struct ec2_launching *l, const struct catalog *base)
+{
+    const struct ec2 *p = l->p;
+    const struct catalog *c = base;
+    sym pool;
+
+    if (p->settings.node_overlays && p->host.overlaid && lset_value(p->syms, l->claim->labels, SYM(NP), &pool))
+        c = p->host.overlaid(p->host.ctx, l->a, sym_str(p->syms, pool), base);
+    assert(c->n == base->n); /* one for one: there is one pool */
+    return c;
+}
+
 static bool launch_from(struct ec2_launching *l, const struct ec2_types *types, struct machine *ret, struct err *e)
 {
-    struct label_rules rules = ec2_label_rules(l->a, l->p->syms);
+    const struct catalog base = {
+        .types = types->v, .n = types->n, .rules = ec2_label_rules(l->a, l->p->syms), .origin = STR("aws")};
+    const struct catalog *seen = overlaid(l, &base);
     struct ec2_choose_input in = {
         .syms = l->p->syms,
-        .rules = &rules,
+        .rules = &base.rules,
         .claim = l->claim,
-        .types = types->v,
+        .types = seen->types,
         .detail = types->detail,
         .n = types->n,
         .best_effort = l->p->settings.min_values == MINVALUES_BEST_EFFORT,

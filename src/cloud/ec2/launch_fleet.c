@@ -1,4 +1,6 @@
 /* The fleet request of a launch: where to, from which templates, and what its errors tell (aws 4.5 to 4.8). */
+#include <stdio.h>
+
 #include "aws/ec2_failure.h"
 #include "cloud/ec2/launch_int.h"
 
@@ -7,14 +9,15 @@
 
 /* ---- errors ---- */
 
-/* The words of aws 3.8 become the error; `text` goes to the log. */
-static bool create_error(const struct ec2_launching *l, const char *lead, str text, struct err *e)
+/* The words of aws 3.8 become the error; `text` goes to the log, with what is known of the call that failed (`from` may be NULL, and may be `e`). */
+static bool create_error(const struct ec2_launching *l, const char *lead, str text, const struct err *from,
+                         struct err *e)
 {
     struct launch_failure why = ec2_classify(text);
-    struct err detail;
+    struct err detail = from ? *from : (struct err){0};
 
     if (l->p->host.say) {
-        (void)err_set(&detail, ERR_IO, STR_FMT, STR_ARG(text));
+        (void)snprintf(detail.msg, sizeof(detail.msg), STR_FMT, STR_ARG(text));
         l->p->host.say(l->p->host.ctx, /* error= */ true, "failed launching instance", &detail);
     }
     return ec2_launch_error(e, ERR_IO, why.reason, arena_printf(l->a, "%s%s", lead, why.message).p);
@@ -133,7 +136,7 @@ static bool ensure_template(struct ec2_launching *l, const struct ec2_launch_gro
     if (ec2_template_data(l->p, l->a, &request, &data, e) &&
         ec2_template_ensure(l->p, l->a, &data, &tags, l->k->name, ret, &f, e))
         return true;
-    return create_error(l, "Error getting launch template configs: ", text_of(l->a, &f, e), e);
+    return create_error(l, "Error getting launch template configs: ", text_of(l->a, &f, e), e, e);
 }
 
 static bool make_configs(struct ec2_launching *l, const struct ec2_launch_group *groups, uint32_t n_groups,
@@ -157,7 +160,7 @@ static bool make_configs(struct ec2_launching *l, const struct ec2_launch_group 
     r->configs = configs;
     if (r->n_configs == 0)
         return create_error(l, "Error getting launch template configs: ",
-                            STR("no capacity offerings are currently available given the constraints"), e);
+                            STR("no capacity offerings are currently available given the constraints"), NULL, e);
     return true;
 }
 
@@ -226,7 +229,7 @@ static void mark(const struct ec2_launching *l, str type, str zone, str partitio
         key.placement = l->placement->id;
         key.partition = partition;
     }
-    ec2_unavailable_mark(l->p->unavailable, &key, world_now_ms(l->p->world));
+    ec2_unavailable_mark(l->p->unavailable, &key, ec2_clock_ms(l->p));
 }
 
 static const struct ec2_offer *reserved_offer(const struct ec2_launching *l, str type, str zone)
@@ -274,13 +277,13 @@ static void learn(struct ec2_launching *l, const struct ec2_fleet_error *x)
                               sym_str(p->syms, l->choice.capacity_type), str_c(ec2_classify(text).reason));
     }
     if (str_is(x->code, "InsufficientFreeAddressesInSubnet") && x->override.subnet.n) {
-        ec2_unavailable_mark_subnet(p->unavailable, x->override.subnet, world_now_ms(p->world));
+        ec2_unavailable_mark_subnet(p->unavailable, x->override.subnet, ec2_clock_ms(p));
         ec2_subnet_is_full(p, x->override.subnet);
     }
     if (aws_is_unfulfillable(x->code))
         learn_shortage(l, x);
     if (!reserved && is_role_missing(x)) {
-        ec2_unavailable_mark_capacity_type(p->unavailable, STR("spot"), world_now_ms(p->world));
+        ec2_unavailable_mark_capacity_type(p->unavailable, STR("spot"), ec2_clock_ms(p));
         if (p->host.warn)
             p->host.warn(p->host.ctx, EC2_ON_CLAIM, l->claim->name,
                          "Attempted to launch a spot instance but failed due to \"AuthFailure."
@@ -316,7 +319,7 @@ static bool no_machine(struct ec2_launching *l, const struct ec2_fleet_answer *r
         shortage = shortage && (aws_is_unfulfillable(r->errors[i].code) || is_role_missing(&r->errors[i]) ||
                                 str_is(r->errors[i].code, EC2_TOO_FEW));
     if (!shortage)
-        return create_error(l, "", text, e);
+        return create_error(l, "", text, NULL, e);
     return err_set(e, ERR_CAPACITY, "with fleet error(s), " STR_FMT, STR_ARG(text));
 }
 
@@ -331,7 +334,7 @@ static bool call_failed(struct ec2_launching *l, const struct ec2_fleet *r, cons
     return create_error(
         l,
         *ret_gone ? "Launch templates not found when creating fleet request: " : "Error creating fleet request: ", text,
-        e);
+        e, e);
 }
 
 bool ec2_launch_fleet(struct ec2_launching *l, struct ec2_launched *ret, bool *ret_gone, struct err *e)
@@ -347,7 +350,7 @@ bool ec2_launch_fleet(struct ec2_launching *l, struct ec2_launched *ret, bool *r
         return false;
     warn_of_few_types(l);
     if (!ec2_launch_groups(l->a, l->p->syms, &l->choice, l->k, ec2_claim_wants_efa(l), &groups, &n_groups, e))
-        return create_error(l, "Error getting launch template configs: ", arena_strdup(l->a, str_c(e->msg)), e);
+        return create_error(l, "Error getting launch template configs: ", arena_strdup(l->a, str_c(e->msg)), NULL, e);
     if (!make_configs(l, groups, n_groups, &r, e))
         return false;
     set_options(l, &groups[0], &r);

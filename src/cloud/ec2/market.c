@@ -10,7 +10,8 @@
 #include "data/json.h"
 
 #define MAX_VIEWS 64
-#define GROWN (32u << 20) /* of a view: worked out anew, which forgets old offerings */
+#define MEMORY_MS (60 * INT64_C(86400000)) /* what a Node had is believed for so long */
+#define GROWN (32u << 20)                  /* of a view: worked out anew, which forgets old offerings */
 
 struct era { /* what EC2 said at one time */
     struct ec2_universe u;
@@ -40,6 +41,8 @@ struct ec2_market {
     struct era *era;               /* NULL: not asked yet */
     VEC(struct ec2_view *) views;  /* the last used ones first */
     VEC(struct ec2_memory) memory; /* texts live as long as the provider */
+    VEC(int64_t) memory_until_ms;  /* beside it */
+    int64_t memory_due_ms;         /* when the first of them runs out */
     uint64_t memory_version, n_views;
     struct catalog catalog;
     struct arena *arena;           /* the catalogue's */
@@ -72,6 +75,7 @@ struct ec2_market *ec2_market_new(struct ec2 *p)
     struct ec2_market *m = xcalloc(1, sizeof(*m));
 
     m->p = p;
+    m->memory_due_ms = INT64_MAX;
     m->arena = arena_new(0);
     m->catalog = (struct catalog){.rules = ec2_label_rules(m->arena, p->syms), .origin = STR("aws")};
     return m;
@@ -102,6 +106,7 @@ void ec2_market_free(struct ec2_market *m)
     vec_fini(&m->views);
     vec_fini(&m->in_use);
     vec_fini(&m->memory);
+    vec_fini(&m->memory_until_ms);
     free(m);
 }
 
@@ -123,21 +128,53 @@ const struct ec2_universe *ec2_market_universe(const struct ec2_market *m)
     return m->era ? &m->era->u : NULL;
 }
 
+/* ---- memory of Nodes ---- */
+
+static uint32_t memory_find(const struct ec2_market *m, str type, uint64_t amis)
+{
+    uint32_t i = 0;
+
+    while (i < m->memory.n && (m->memory.v[i].amis != amis || !str_eq(m->memory.v[i].type, type)))
+        i++;
+    return i;
+}
+
 void ec2_market_learn(struct ec2_market *m, str type, uint64_t amis, int64_t bytes)
 {
-    struct ec2_memory *x = NULL;
+    uint32_t i = memory_find(m, type, amis);
+    bool known = i < m->memory.n && ec2_clock_ms(m->p) < m->memory_until_ms.v[i];
 
-    for (uint32_t i = 0; i < m->memory.n && !x; i++)
-        if (m->memory.v[i].amis == amis && str_eq(m->memory.v[i].type, type))
-            x = &m->memory.v[i];
-    if (x && bytes >= x->bytes)
+    if (known && bytes > m->memory.v[i].bytes)
         return;
-    if (!x) {
-        x = vec_add(&m->memory);
-        *x = (struct ec2_memory){.type = arena_strdup(m->p->arena, type), .amis = amis};
+    if (i == m->memory.n) {
+        vec_push(&m->memory, (struct ec2_memory){.type = arena_strdup(m->p->arena, type), .amis = amis});
+        vec_push(&m->memory_until_ms, 0);
     }
-    x->bytes = bytes;
+    m->memory_until_ms.v[i] = sat_add(ec2_clock_ms(m->p), MEMORY_MS);
+    m->memory_due_ms = MIN(m->memory_due_ms, m->memory_until_ms.v[i]);
+    if (m->memory.v[i].bytes == bytes)
+        return;
+    m->memory.v[i].bytes = bytes;
     m->memory_version++;
+}
+
+/* What no Node has confirmed for two months is forgotten. */
+static void memory_sweep(struct ec2_market *m)
+{
+    uint32_t n = 0;
+
+    if (ec2_clock_ms(m->p) < m->memory_due_ms)
+        return;
+    m->memory_due_ms = INT64_MAX;
+    for (uint32_t i = 0; i < m->memory.n; i++) {
+        if (m->memory_until_ms.v[i] <= ec2_clock_ms(m->p))
+            continue;
+        m->memory_due_ms = MIN(m->memory_due_ms, m->memory_until_ms.v[i]);
+        m->memory.v[n] = m->memory.v[i];
+        m->memory_until_ms.v[n++] = m->memory_until_ms.v[i];
+    }
+    m->memory_version += n < m->memory.n;
+    m->memory.n = m->memory_until_ms.n = n;
 }
 
 /* ---- a class' types ---- */
@@ -198,7 +235,7 @@ static struct ec2_types_input input_of(const struct ec2_market *m, struct arena 
         .reserved_enis = p->settings.reserved_enis,
         .reserved_capacity = p->settings.reserved_capacity,
         .expressions = p->settings.expressions,
-        .now_ms = world_now_ms(p->world),
+        .now_ms = ec2_clock_ms(p),
     };
     str *zones;
 
@@ -262,6 +299,7 @@ static struct ec2_view *view_of(struct ec2_market *m, const struct ec2_class *k,
         (void)err_set(e, ERR_IO, "no instance types found");
         return NULL;
     }
+    memory_sweep(m);
     if (k->has_placement && ec2_placement_known(m->p, k, &group))
         g = &group;
     struct ec2_types_input in = input_of(m, a, k, g);
@@ -459,11 +497,12 @@ static uint64_t print_of(struct ec2_market *m)
 {
     AUTO(arena) struct arena *a = arena_new(256);
     const struct ec2 *p = m->p;
-    uint64_t h = hash_mix(m->era->u.hash, m->memory_version);
     str *zones;
     uint32_t n = shifted_zones(p, a, &zones);
 
-    (void)ec2_unavailable_sweep(p->unavailable, world_now_ms(p->world));
+    memory_sweep(m);
+    uint64_t h = hash_mix(m->era->u.hash, m->memory_version);
+    (void)ec2_unavailable_sweep(p->unavailable, ec2_clock_ms(p));
     h = hash_mix(h, p->host.news ? p->host.news(p->host.ctx) : 0);
     h = hash_mix(h, ec2_prices_version(p->prices));
     h = hash_mix(h, ec2_unavailable_version(p->unavailable));

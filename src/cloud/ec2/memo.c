@@ -32,6 +32,7 @@ void memo_fini(struct memo *m)
     for (struct htab_node *n; m->table.n && (n = htab_next(&m->table, &w));)
         answer_free(HTAB_THING(n, struct answer, node));
     htab_fini(&m->table);
+    turns_fini(&m->asking);
     *m = (struct memo){0};
 }
 

@@ -7,10 +7,12 @@
 
 #include "base/arena.h"
 #include "base/htab.h"
+#include "cloud/ec2/turns.h"
 
 struct memo {
     struct htab table;
     int64_t swept_ms;
+    struct turns asking; /* by key: who finds nothing and is about to find out */
 };
 
 void memo_fini(struct memo *m);

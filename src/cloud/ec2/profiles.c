@@ -38,11 +38,6 @@ void ec2_profiles_free(struct ec2_profiles *s)
     free(s);
 }
 
-static int64_t now(const struct ec2 *p)
-{
-    return world_now_ms(p->world);
-}
-
 /* IAM names a role without its path. */
 static str bare(str role)
 {
@@ -56,7 +51,7 @@ static str bare(str role)
 static void protect(struct ec2 *p, str name)
 {
     if (name.n)
-        memo_put_text(&p->profiles->protected, name, STR("yes"), now(p), PROTECTED_MS);
+        memo_put_text(&p->profiles->protected, name, STR("yes"), ec2_clock_ms(p), PROTECTED_MS);
 }
 
 static str path_of(struct arena *a, const struct ec2 *p, str uid)
@@ -87,13 +82,13 @@ static bool role_of(struct ec2 *p, struct arena *a, str name, str *ret, struct e
 {
     struct iam_profile x = {0};
 
-    *ret = arena_strdup(a, memo_text(&p->profiles->roles, name, now(p)));
+    *ret = arena_strdup(a, memo_text(&p->profiles->roles, name, ec2_clock_ms(p)));
     if (name.n == 0 || ret->n)
         return true;
     if (!iam_get_profile(p->aws, a, name, &x, e))
         return e->kind == ERR_NOT_FOUND || err_wrap(e, "getting instance profile " STR_FMT, STR_ARG(name));
     if (x.role.n)
-        memo_put_text(&p->profiles->roles, name, x.role, now(p), PROFILE_MS);
+        memo_put_text(&p->profiles->roles, name, x.role, ec2_clock_ms(p), PROFILE_MS);
     *ret = x.role;
     return true;
 }
@@ -156,18 +151,18 @@ static bool make(struct ec2 *p, struct arena *a, const struct ec2_class *k, str 
     str role = bare(k->role);
     struct aws_answer f;
 
-    if (memo_get(&p->profiles->missing, role, now(p)))
+    if (memo_get(&p->profiles->missing, role, ec2_clock_ms(p)))
         return err_set(e, ERR_NOT_FOUND, "the role " STR_FMT " was not there a moment ago", STR_ARG(role));
     /* The name is new to the world: if it is there, an answer was lost and the call was repeated. */
     if (!iam_create_profile(p->aws, a, name, path_of(a, p, k->uid), tags, n, e) && e->kind != ERR_CONFLICT)
         return false;
     if (iam_add_role(p->aws, a, name, role, &f, e)) {
-        memo_put_text(&p->profiles->roles, name, role, now(p), PROFILE_MS);
+        memo_put_text(&p->profiles->roles, name, role, ec2_clock_ms(p), PROFILE_MS);
         return true;
     }
     struct err first = *e, second;
     if (role_is_missing(&f))
-        memo_put_text(&p->profiles->missing, role, STR("yes"), now(p), RECENT_MS);
+        memo_put_text(&p->profiles->missing, role, STR("yes"), ec2_clock_ms(p), RECENT_MS);
     if (!delete_one(p, a, name, &second) && p->host.say) /* it is collected later */
         p->host.say(p->host.ctx, true, "an instance profile without a role is left behind", &second);
     *e = first;
@@ -181,17 +176,17 @@ static str recent_key(struct arena *a, const struct ec2_class *k)
 
 static bool ensure_role(struct ec2 *p, struct arena *a, const struct ec2_class *k, str *ret, struct err *e)
 {
-    str recent = memo_text(&p->profiles->recent, recent_key(a, k), now(p));
+    str recent = memo_text(&p->profiles->recent, recent_key(a, k), ec2_clock_ms(p));
     str name = recent.n ? arena_strdup(a, recent) : k->status.profile, role;
 
     if (!role_of(p, a, name, &role, e))
         return false;
     if (!str_eq(role, bare(k->role))) {
         name = name_of(a, p, k->name, random_text(a, p));
+        protect(p, name); /* first: whoever collects profiles may see it before it has its role */
         if (!make(p, a, k, name, e))
             return err_wrap(e, "creating instance profile");
-        memo_put_text(&p->profiles->recent, recent_key(a, k), name, now(p), RECENT_MS);
-        protect(p, name);
+        memo_put_text(&p->profiles->recent, recent_key(a, k), name, ec2_clock_ms(p), RECENT_MS);
     }
     if (!str_eq(name, k->status.profile))
         protect(p, k->status.profile);
@@ -288,7 +283,7 @@ bool ec2_profiles_collect(struct ec2 *p, const str *in_use, uint32_t n_in_use, s
     current_profiles(&x);
     for (uint32_t i = 0; ok && i < n; i++)
         if (!has(x.names.v, x.names.n, v[i].name) && !has(in_use, n_in_use, v[i].name) &&
-            !memo_get(&p->profiles->protected, v[i].name, now(p)))
+            !memo_get(&p->profiles->protected, v[i].name, ec2_clock_ms(p)))
             ok = delete_one(p, a, v[i].name, e);
     vec_fini(&x.names);
     return ok;

@@ -5,6 +5,7 @@
 
 #include "cloud/ec2/ec2_int.h"
 #include "cloud/ec2/labels.h"
+#include "cloud/ec2/reconcile.h"
 
 #define LAUNCH_RETRY_MS 1000 /* of the hook: EC2 does not know the partition yet */
 
@@ -46,7 +47,7 @@ void ec2_mark_unavailable(struct ec2 *p, str capacity_type, str type, str zone)
 {
     struct ec2_offering_key key = {.capacity_type = capacity_type, .type = type, .zone = zone};
 
-    ec2_unavailable_mark(p->unavailable, &key, world_now_ms(p->world));
+    ec2_unavailable_mark(p->unavailable, &key, ec2_clock_ms(p));
 }
 
 void ec2_mark_reservation(struct ec2 *p, str id)
@@ -181,8 +182,6 @@ static bool hook(void *self, struct arena *a, const struct nodeclaim *c, struct 
 
 /* ---- life ---- */
 
-static const struct cloud_class classes[] = {{"karpenter.k8s.aws", "v1", "EC2NodeClass", "ec2nodeclasses"}};
-
 static const struct repair_policy repairs[] = {
     {"Ready", "False", 30 * 60000},
     {"Ready", "Unknown", 30 * 60000},
@@ -230,8 +229,8 @@ static struct cloud cloud_of(struct ec2 *p)
     return (struct cloud){
         .name = "aws",
         .self = p,
-        .classes = classes,
-        .n_classes = ARRAY_LEN(classes),
+        .classes = &p->class_kind,
+        .n_classes = 1,
         .repairs = repairs,
         .n_repairs = ARRAY_LEN(repairs),
         .node_labels = node_labels,
@@ -242,7 +241,7 @@ static struct cloud cloud_of(struct ec2 *p)
         .list = list,
         .catalog = catalog,
         .drifted = drifted,
-        .hook_name = "PlacementGroupPartition",
+        .hook_name = "PlacementGroupRegistrationHook",
         .hook = hook,
         .free = provider_free,
     };
@@ -258,6 +257,8 @@ struct ec2 *ec2_new(const struct ec2_options *o)
     p->arena = arena_new(0);
     p->settings = o->settings;
     p->host = o->host;
+    p->class_kind = (struct cloud_class){"karpenter.k8s.aws", "v1", "EC2NodeClass", "ec2nodeclasses",
+                                         ec2_class_conds(o->settings.reserved_capacity)};
     p->cloud = cloud_of(p);
     p->cluster = (struct ec2_cluster){
         .name = arena_strdup(p->arena, o->settings.cluster_name),

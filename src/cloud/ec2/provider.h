@@ -38,6 +38,8 @@ struct ec2_host {
     uint64_t (*news)(void *ctx);
     /* Of overlays (gate): the price of a type that AWS has none for; NAN: none. NULL: there are no overlays. */
     double (*overlay_price)(void *ctx, str type);
+    /* Of overlays (gate): types as the pool sees them, in the order of `base`, which they may share things with. NULL: there are no overlays. */
+    const struct catalog *(*overlaid)(void *ctx, struct arena *a, str pool, const struct catalog *base);
     bool (*kube_dns)(void *ctx, struct arena *a, str *ret_ip, struct err *e);        /* ERR_NOT_FOUND: there is none */
     bool (*kube_version)(void *ctx, struct arena *a, str *ret_minor, struct err *e); /* "1.36" */
     str kube_ca; /* base64, of our own way to the API server; may be empty */
@@ -48,6 +50,7 @@ struct ec2_host {
     void (*termination_failed)(void *ctx, str zone, str zone_id);
     void (*batched)(void *ctx, const char *batcher, uint32_t n, int64_t window_us);
     void (*user_data_bytes)(void *ctx, str class, size_t n);
+    void (*class_gone)(void *ctx, str class);                                     /* nothing more will be told of it */
     void (*say)(void *ctx, bool error, const char *message, const struct err *e); /* a line of the log; e may be NULL */
     void (*gone)(void *ctx); /* the last that is heard of the provider: it was freed; may be NULL */
 };

@@ -58,6 +58,7 @@ static void failed(struct ec2_reconciled *out, const struct err *e, bool termina
         out->terminal = terminal;
     } else {
         (void)err_set(&out->err, before.kind, "%s; %s", before.msg, e->msg);
+        out->err.call = before.call;
         out->terminal &= terminal;
     }
     out->failed = true;
@@ -345,6 +346,8 @@ bool ec2_class_finalize(struct ec2 *p, struct arena *a, const struct tree *obj, 
     if (!ec2_profiles_delete(p, a, &k, e) || !ec2_templates_delete(p, a, k.name, e))
         return false;
     ec2_verdicts_forget(p, k.name);
+    if (p->host.class_gone)
+        p->host.class_gone(p->host.ctx, k.name);
     return true;
 }
 

@@ -1,6 +1,11 @@
 /* What the provider finds out before it starts, and again now and then (aws 1.1, 5.9, 7.10 to 7.12, 9.6). */
+#include <arpa/inet.h>
+#include <stdio.h>
+
 #include "cloud/ec2/ec2_int.h"
 #include "cloud/ec2/images.h"
+
+enum { OLDEST_MINOR = 26, NEWEST_MINOR = 36 }; /* of Kubernetes 1 */
 
 /* ---- the cluster ---- */
 
@@ -38,18 +43,43 @@ static bool find_endpoint(struct ec2 *p, struct arena *a, struct err *e)
     return true;
 }
 
+static bool is_address(str text)
+{
+    unsigned char bytes[16];
+    char ip[64];
+
+    if (text.n >= sizeof(ip))
+        return false;
+    (void)snprintf(ip, sizeof(ip), STR_FMT, STR_ARG(text));
+    return inet_pton(AF_INET, ip, bytes) == 1 || inet_pton(AF_INET6, ip, bytes) == 1;
+}
+
 static void find_dns(struct ec2 *p, struct arena *a)
 {
     struct err e;
     str ip;
 
-    if (p->host.kube_dns && p->host.kube_dns(p->host.ctx, a, &ip, &e))
+    if (!p->host.kube_dns)
+        return;
+    bool ok = p->host.kube_dns(p->host.ctx, a, &ip, &e);
+    if (ok && !is_address(ip)) /* "None": there is no one address */
+        ok = err_set(&e, ERR_INVALID, "\"" STR_FMT "\" is no IP address", STR_ARG(ip));
+    if (ok)
         p->cluster.dns = arena_strdup(p->arena, ip);
-    else if (p->host.kube_dns && p->host.say)
+    else if (p->host.say)
         p->host.say(p->host.ctx, /* error= */ false, "unable to detect the IP of the kube-dns service", &e);
 }
 
-bool ec2_refresh_version(struct ec2 *p, struct err *e)
+static bool is_supported(str version)
+{
+    str major, minor;
+    int64_t n;
+
+    return str_cut(version, '.', &major, &minor) && str_is(major, "1") && str_to_i64(minor, &n) && n >= OLDEST_MINOR &&
+           n <= NEWEST_MINOR;
+}
+
+static bool find_version(struct ec2 *p, struct err *e)
 {
     AUTO(arena) struct arena *a = arena_new(0);
     struct eks_cluster is;
@@ -63,12 +93,27 @@ bool ec2_refresh_version(struct ec2 *p, struct err *e)
     } else if (!p->host.kube_version(p->host.ctx, a, &version, e)) {
         return err_wrap(e, "getting kubernetes version");
     }
-    if (!str_eq(version, p->cluster.version)) {
+    if (!str_eq(version, p->cluster.version))
         p->cluster.version = arena_strdup(p->arena, version);
-        if (p->host.say)
-            p->host.say(p->host.ctx, /* error= */ false,
-                        arena_printf(a, "discovered kubernetes version " STR_FMT, STR_ARG(version)).p, NULL);
-    }
+    return true;
+}
+
+/* A version that nobody has tried is told once, and used nevertheless. */
+bool ec2_refresh_version(struct ec2 *p, struct err *e)
+{
+    AUTO(arena) struct arena *a = arena_new(0);
+
+    if (!find_version(p, e))
+        return false;
+    if (str_eq(p->cluster.version, p->judged_version))
+        return true;
+    p->judged_version = p->cluster.version;
+    if (p->host.say)
+        p->host.say(p->host.ctx, /* error= */ false,
+                    arena_printf(a, "discovered kubernetes version " STR_FMT, STR_ARG(p->judged_version)).p, NULL);
+    if (!is_supported(p->judged_version))
+        return err_set(e, ERR_INVALID, "kubernetes version " STR_FMT " is not among those from 1.%d to 1.%d",
+                       STR_ARG(p->judged_version), OLDEST_MINOR, NEWEST_MINOR);
     return true;
 }
 
@@ -219,7 +264,7 @@ bool ec2_start(struct ec2 *p, struct err *e)
     if (!find_endpoint(p, a, e))
         return false;
     find_dns(p, a);
-    if (!find_shifts(p, a, e) || !ec2_refresh_version(p, e))
+    if (!find_shifts(p, a, e) || !find_version(p, e))
         return false;
     if (p->cluster.ca_bundle.n == 0)
         return err_set(e, ERR_INVALID, "the cluster's CA bundle is not known: set CLUSTER_CA_BUNDLE");

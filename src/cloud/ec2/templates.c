@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cloud/ec2/ec2_int.h"
+#include "cloud/ec2/turns.h"
 
 #define KEPT_MS (60 * 1000)
 #define SWEEP_US (60 * INT64_C(1000000))
@@ -12,17 +13,11 @@ struct entry {
     int64_t until_ms;
 };
 
-struct turn { /* of a fiber that waits, on its stack */
-    struct fiber *fiber;
-    bool mine;
-};
-
 struct ec2_templates {
     struct ec2 *p;
     VEC(struct entry) v;
     struct timer sweep;
-    bool busy; /* one fiber at a time, so that nothing is made twice or ended while somebody finds it */
-    VEC(struct turn *) waiting;
+    struct turns turns; /* one fiber at a time, so that nothing is made twice or ended while somebody finds it */
 };
 
 static void sweep(void *ctx);
@@ -46,51 +41,12 @@ void ec2_templates_free(struct ec2_templates *t)
 {
     if (!t)
         return;
-    assert(t->waiting.n == 0 && !t->busy);
     timer_stop(t->p->world, &t->sweep);
     for (uint32_t i = 0; i < t->v.n; i++)
         entry_fini(&t->v.v[i]);
     vec_fini(&t->v);
-    vec_fini(&t->waiting);
+    turns_fini(&t->turns);
     free(t);
-}
-
-/* ---- one at a time ---- */
-
-static void turn_drop(struct ec2_templates *t, uint32_t i)
-{
-    memmove(&t->waiting.v[i], &t->waiting.v[i + 1], (--t->waiting.n - i) * sizeof(struct turn *));
-}
-
-/* false: the world has died meanwhile. */
-static bool lock(struct ec2_templates *t)
-{
-    struct turn w = {.fiber = fiber_self(), .mine = !t->busy};
-
-    if (!w.mine)
-        vec_push(&t->waiting, &w);
-    t->busy = true;
-    while (!w.mine) {
-        fiber_park();
-        for (uint32_t i = 0; !w.mine && world_dead(t->p->world) && i < t->waiting.n; i++)
-            if (t->waiting.v[i] == &w) {
-                turn_drop(t, i);
-                return false;
-            }
-    }
-    return true;
-}
-
-static void unlock(struct ec2_templates *t)
-{
-    t->busy = t->waiting.n > 0;
-    if (!t->busy)
-        return;
-    struct turn *next = t->waiting.v[0];
-
-    turn_drop(t, 0);
-    next->mine = true;
-    fiber_wake(next->fiber);
 }
 
 /* ---- what is there ---- */
@@ -126,7 +82,7 @@ static void keep(struct ec2_templates *t, const struct ec2_template *is)
 
     if (x)
         drop(t, x);
-    vec_push(&t->v, (struct entry){copy(is->name), copy(is->id), world_now_ms(t->p->world) + KEPT_MS});
+    vec_push(&t->v, (struct entry){copy(is->name), copy(is->id), ec2_clock_ms(t->p) + KEPT_MS});
     if (!timer_is_set(&t->sweep))
         timer_set(t->p->world, &t->sweep, SWEEP_US);
 }
@@ -136,7 +92,7 @@ static void keep(struct ec2_templates *t, const struct ec2_template *is)
 static struct entry *first_old(struct ec2_templates *t)
 {
     for (uint32_t i = 0; i < t->v.n; i++)
-        if (t->v.v[i].until_ms <= world_now_ms(t->p->world))
+        if (t->v.v[i].until_ms <= ec2_clock_ms(t->p))
             return &t->v.v[i];
     return NULL;
 }
@@ -146,9 +102,10 @@ static void end_old(void *arg)
     AUTO(arena) struct arena *a = arena_new(0);
     struct ec2_templates *t = arg;
     struct entry *x;
+    struct turn mine;
     struct err e;
 
-    if (!lock(t))
+    if (!turns_take(&t->turns, t->p->world, STR(""), &mine))
         return;
     while ((x = first_old(t)) != NULL) {
         str id = arena_strdup(a, str_c(x->id));
@@ -159,7 +116,7 @@ static void end_old(void *arg)
     }
     if (t->v.n)
         timer_set(t->p->world, &t->sweep, SWEEP_US);
-    unlock(t);
+    turns_give(&t->turns, &mine);
 }
 
 static void sweep(void *ctx)
@@ -191,7 +148,10 @@ static bool find_or_make(struct ec2_templates *t, struct arena *a, str name, con
     if (!ec2_describe_template(t->p->aws, a, name, &is, f, e)) {
         if (e->kind != ERR_NOT_FOUND)
             return err_wrap(e, "describing launch templates");
-        if (!ec2_create_template(t->p->aws, a, name, d, tags, &is, f, e))
+        bool made = ec2_create_template(t->p->aws, a, name, d, tags, &is, f, e);
+        if (!made && e->kind == ERR_CONFLICT) /* somebody else was faster */
+            made = ec2_describe_template(t->p->aws, a, name, &is, f, e);
+        if (!made)
             return err_wrap(e, "creating launch template");
     }
     is.name = name;
@@ -204,17 +164,18 @@ bool ec2_template_ensure(struct ec2 *p, struct arena *a, const struct ec2_templa
 {
     struct ec2_templates *t = p->templates;
     str name = name_of(a, p, d, tags, class);
+    struct turn mine;
     bool ok = true;
 
     *f = (struct aws_answer){0};
-    if (!lock(t))
+    if (!turns_take(&t->turns, p->world, STR(""), &mine))
         return err_set(e, ERR_IO, "shutting down");
     struct entry *x = find(t, name);
-    if (x && x->until_ms > world_now_ms(p->world))
-        x->until_ms = world_now_ms(p->world) + KEPT_MS;
+    if (x && x->until_ms > ec2_clock_ms(p))
+        x->until_ms = ec2_clock_ms(p) + KEPT_MS;
     else
         ok = find_or_make(t, a, name, d, tags, f, e);
-    unlock(t);
+    turns_give(&t->turns, &mine);
     if (ok)
         *ret_name = name;
     return ok;

@@ -194,7 +194,7 @@ static str verdict_key(struct check *c)
 static void remember(struct check *c, str key, const struct ec2_verdict *v)
 {
     struct memo *m = &c->p->verdicts->memo;
-    struct arena *a = memo_put(m, key, world_now_ms(c->p->world), VERDICT_MS);
+    struct arena *a = memo_put(m, key, ec2_clock_ms(c->p), VERDICT_MS);
     struct ec2_verdict *keep = arena_new_one(a, struct ec2_verdict);
 
     *keep = *v;
@@ -214,7 +214,7 @@ static void pronounce(struct check *c, const struct ec2_verdict *v)
 static void judge(struct check *c)
 {
     str key = verdict_key(c);
-    const struct ec2_verdict *known = memo_get(&c->p->verdicts->memo, key, world_now_ms(c->p->world));
+    const struct ec2_verdict *known = memo_get(&c->p->verdicts->memo, key, ec2_clock_ms(c->p));
     struct ec2_verdict v = {0};
     struct err e;
 

@@ -28,6 +28,7 @@ struct birth {
     bool again;     /* another process may have begun it: what we know of the claim may be old */
     bool asked;     /* the server may have made it, whatever it answered */
     bool cancelled; /* its claim has gone */
+    bool calling;   /* the server */
 };
 
 struct kwok {
@@ -36,10 +37,11 @@ struct kwok {
     struct arena *arena; /* the catalogue's */
     struct kwok_types types;
     VEC(struct birth *) births;
-    bool freed; /* only births are left */
+    bool stopping; /* nothing more is asked of the server, but for what must not stay */
+    bool freed;    /* only births are left */
 };
 
-static const struct cloud_class classes[] = {{"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses"}};
+static const struct cloud_class classes[] = {{"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses", NULL}};
 static const char *const node_labels[] = {"karpenter.kwok.sh/instance-cpu", "karpenter.kwok.sh/instance-family",
                                           "karpenter.kwok.sh/instance-memory", "karpenter.kwok.sh/instance-size", NULL};
 static const struct repair_policy repairs[] = {{"Ready", "False", 10 * 60 * 1000},
@@ -130,6 +132,12 @@ static bool birth_undo(struct birth *b)
            e.kind == ERR_NOT_FOUND;
 }
 
+/* Whoever acts after us goes on with a birth, but knows nothing of a Node whose claim has gone. */
+static bool is_to_be_undone(const struct birth *b)
+{
+    return b->cancelled && b->asked;
+}
+
 static void birth_run(void *arg)
 {
     struct birth *b = arg;
@@ -139,9 +147,12 @@ static void birth_run(void *arg)
 
     if (b->delay_us > 0)
         fiber_sleep_us(w, b->delay_us);
-    for (int i = 0; i < RETRIES && !world_dead(w); i++) {
+    for (int i = 0; i < RETRIES && !world_dead(w) && (!b->k->stopping || is_to_be_undone(b)); i++) {
+        b->calling = true;
         made = made || b->cancelled || birth_try(b, i == RETRIES - 1);
-        if (made && birth_undo(b))
+        bool over = made && birth_undo(b);
+        b->calling = false;
+        if (over)
             break;
         fiber_sleep_us(w, pause_ms * 1000);
         pause_ms = MIN(pause_ms * 2, (int64_t)RETRY_MAX_MS);
@@ -191,7 +202,7 @@ static bool kwok_create(void *self, struct arena *a, struct syms *t, const struc
         return true;
     }
     *ret = kwok_machine(a, t, c, &x);
-    if (!birth_find(k, name))
+    if (!birth_find(k, name) && !k->stopping)
         birth_begin(k, c, ret, class->registration_delay_ns, /* again= */ false);
     return true;
 }
@@ -203,7 +214,7 @@ static void kwok_resume(void *self, struct syms *t, const struct nodeclaim *c, c
     AUTO(arena) struct arena *a = arena_new(0);
     str name = kwok_node_of(c->provider_id);
 
-    if (name.n == 0 || birth_find(k, name) || k->o.nodes.get(k->o.nodes.ctx, a, name))
+    if (name.n == 0 || k->stopping || birth_find(k, name) || k->o.nodes.get(k->o.nodes.ctx, a, name))
         return;
     struct machine m = kwok_machine_again(a, t, c);
     birth_begin(k, c, &m, class ? class->registration_delay_ns : 0, /* again= */ true);
@@ -235,6 +246,18 @@ static bool kwok_destroy(void *self, struct arena *a, const struct nodeclaim *c,
     if (!api_delete(k->o.api, a, &(struct api_ref){&api_nodeclaims, {0}, name}, NULL, e))
         return false;
     return err_set(e, ERR_NOT_FOUND, "instance already terminated");
+}
+
+/* The Node's name is known all the same. It has been listed, because whoever made it is gone; so nothing is asked of the server when it is not there. */
+static bool kwok_abandon(void *self, struct arena *a, const struct nodeclaim *c, struct err *e)
+{
+    struct kwok *k = self;
+    str name = kwok_node_name(a, c);
+    bool begun = birth_find(k, name) || k->o.nodes.get(k->o.nodes.ctx, a, name);
+
+    if (begun && !drop_unregistered(k, a, c, name, e))
+        return err_wrap(e, "deleting node");
+    return true;
 }
 
 static bool kwok_get(void *self, struct arena *a, str provider_id, struct machine *ret, struct err *e)
@@ -277,6 +300,17 @@ static bool kwok_list(void *self, struct arena *a, struct machines *ret, struct 
     return true;
 }
 
+static bool kwok_stop(void *self)
+{
+    struct kwok *k = self;
+
+    k->stopping = true;
+    for (uint32_t i = 0; i < k->births.n; i++)
+        if (k->births.v[i]->calling || is_to_be_undone(k->births.v[i]))
+            return false;
+    return true;
+}
+
 static const struct catalog *kwok_catalog(void *self)
 {
     struct kwok *k = self;
@@ -309,9 +343,11 @@ struct cloud *kwok_new(const struct kwok_options *o, struct err *e)
         .create = kwok_create,
         .resume = kwok_resume,
         .destroy = kwok_destroy,
+        .abandon = kwok_abandon,
         .get = kwok_get,
         .list = kwok_list,
         .catalog = kwok_catalog,
+        .stop = kwok_stop,
         .free = kwok_free,
     };
     return &k->cloud;

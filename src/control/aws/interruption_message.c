@@ -110,7 +110,7 @@ static bool read_health(struct arena *a, const struct tree *detail, enum interru
     for (uint32_t i = 0; i < n; i++) {
         const struct tree *one = &entities->items[i];
 
-        if (one->kind != TREE_MAP)
+        if (one->kind != TREE_MAP && one->kind != TREE_NULL)
             return err_set(e, ERR_INVALID, "affectedEntities[%u] is %s, not a map", i, tree_kind_name(one->kind));
         if (!get_text(one, "entityValue", &text, e))
             return false;
@@ -150,7 +150,7 @@ static bool read_envelope(const struct tree *t, struct envelope *ret, int64_t *r
     const struct tree *resources, *detail = tree_get(t, "detail");
     str text;
 
-    if (t->kind != TREE_MAP)
+    if (t->kind != TREE_MAP && t->kind != TREE_NULL) /* null: all of it is empty */
         return err_set(e, ERR_INVALID, "it is %s, not a map", tree_kind_name(t->kind));
     for (size_t i = 0; i < ARRAY_LEN(unused); i++)
         if (!get_text(t, unused[i], &text, e))
@@ -160,7 +160,7 @@ static bool read_envelope(const struct tree *t, struct envelope *ret, int64_t *r
         !get_text(t, "time", &text, e))
         return false;
     for (uint32_t i = 0; resources && i < resources->n; i++)
-        if (resources->items[i].kind != TREE_STRING)
+        if (resources->items[i].kind != TREE_STRING && resources->items[i].kind != TREE_NULL)
             return err_set(e, ERR_INVALID, "resources[%u] is not a string", i);
     if (tree_get(t, "time") && !time_parse_rfc3339(text, ret_at_ms, e))
         return err_wrap(e, "time");

@@ -97,7 +97,7 @@ static struct result reconcile_expiration(struct reconcile *r)
 
 bool instance_is_on_demand(const struct ec2_instance *i, bool reserved_capacity)
 {
-    return i->spot_request.n == 0 &&
+    return !ec2_instance_is_spot(i) &&
            !(reserved_capacity && i->reservation.n && str_is(i->reservation_preference, "capacity-reservations-only"));
 }
 

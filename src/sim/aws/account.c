@@ -32,6 +32,11 @@ int64_t account_now_ms(const struct sim_aws *s)
     return world_now_ms(s->w);
 }
 
+int64_t account_mono_ms(const struct sim_aws *s)
+{
+    return world_mono_us(s->w) / 1000;
+}
+
 bool account_chance(struct sim_aws *s, uint32_t per_64k)
 {
     return per_64k != 0 && (world_random(s->w) & 0xffff) < per_64k;
@@ -39,7 +44,7 @@ bool account_chance(struct sim_aws *s, uint32_t per_64k)
 
 int64_t account_visible_ms(struct sim_aws *s)
 {
-    int64_t now = account_now_ms(s);
+    int64_t now = account_mono_ms(s);
 
     if (s->faults.consistency_ms <= 0)
         return now;
@@ -178,7 +183,7 @@ struct launch_template *account_template(const struct sim_aws *s, str id, str na
     for (uint32_t i = 0; i < s->templates.n; i++) {
         struct launch_template *t = s->templates.v[i];
 
-        if ((id.n ? str_eq(t->id, id) : str_eq(t->name, name)) && t->visible_ms <= account_now_ms(s))
+        if ((id.n ? str_eq(t->id, id) : str_eq(t->name, name)) && t->visible_ms <= account_mono_ms(s))
             return t;
     }
     return NULL;

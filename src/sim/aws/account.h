@@ -62,7 +62,7 @@ struct machine {
     struct arena *a;
     struct tree *doc;
     uint64_t serial;
-    int64_t visible_ms;
+    int64_t visible_ms; /* account_mono_ms(), as in the next two */
     struct sim_machine m;
     enum machine_state state;
     struct timer life, reclaim; /* the next state; the end after a warning */
@@ -130,7 +130,7 @@ struct message {
     str body; /* behind the struct */
     char id[40];
     uint64_t receipt; /* of the last time it was handed out */
-    int64_t sent_ms, visible_ms;
+    int64_t sent_ms, came_ms, visible_ms;
     uint32_t received;
 };
 
@@ -231,6 +231,7 @@ str account_zone_id(const struct sim_aws *s, str zone);
 /* ---- making things ---- */
 
 int64_t account_now_ms(const struct sim_aws *s);
+int64_t account_mono_ms(const struct sim_aws *s); /* does not jump with the wall clock: for what lasts */
 bool account_chance(struct sim_aws *s, uint32_t per_64k);
 int64_t account_visible_ms(struct sim_aws *s); /* of something that is made now */
 str account_hex_id(struct sim_aws *s, struct arena *a, const char *prefix, unsigned digits);

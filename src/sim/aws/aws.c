@@ -93,6 +93,11 @@ bool sim_aws_publish_image(struct sim_aws *s, const struct tree *image, str para
     return true;
 }
 
+void sim_aws_set_parameter(struct sim_aws *s, str name, str value)
+{
+    parameter_put(s, name, value);
+}
+
 /* ---- what there is ---- */
 
 struct found {

@@ -96,13 +96,18 @@ bool sim_aws_crash(struct sim_aws *s, str instance);     /* AWS terminates it wi
 enum sim_aws_check { SIM_AWS_CHECK_INSTANCE, SIM_AWS_CHECK_SYSTEM, SIM_AWS_CHECK_EBS };
 /* A status check fails from now on, or is well again. */
 bool sim_aws_impair(struct sim_aws *s, str instance, enum sim_aws_check c, bool impaired);
+/* Its reservation was cancelled: it goes on as an ordinary machine. */
+bool sim_aws_unreserve(struct sim_aws *s, str instance);
 
 /* How many more machines a pool gives; -1: no end of them. capacity_type: "spot", "on-demand". Empty type or zone: all of them. */
 void sim_aws_set_pool(struct sim_aws *s, str type, str zone, str capacity_type, int64_t more);
 void sim_aws_drain_pool(struct sim_aws *s, str type, str zone, str capacity_type);
 void sim_aws_set_spot_price(struct sim_aws *s, str type, str zone, double usd_per_h);
+/* Sessions are revoked: keys of roles that were given out are over now. */
+void sim_aws_end_keys(struct sim_aws *s);
 /* An image as DescribeImages answers it; parameter (may be empty) points to it from now on. */
 bool sim_aws_publish_image(struct sim_aws *s, const struct tree *image, str parameter, struct err *e);
+void sim_aws_set_parameter(struct sim_aws *s, str name, str value); /* of SSM */
 /* Zonal shift: traffic is moved away from a zone, for so long. 0 ms: it ends now. */
 void sim_aws_shift_zone(struct sim_aws *s, str zone_id, int64_t for_ms);
 
@@ -129,3 +134,8 @@ const struct sim_machine *sim_aws_machine(struct sim_aws *s, str id); /* NULL: t
 /* Calls since the start: of one action ("CreateFleet"), or of a service ("ec2"). throttled: those of them that were too many. */
 uint64_t sim_aws_calls(const struct sim_aws *s, const char *of);
 uint64_t sim_aws_throttled(const struct sim_aws *s, const char *of);
+
+/* Messages that a queue still has, handed out or not; *ret_oldest_ms (may be NULL): for how long the first of them has been there. */
+uint32_t sim_aws_messages(const struct sim_aws *s, str queue, int64_t *ret_oldest_ms);
+/* Whether a text has a secret or a token of one of the account's keys in it: for those who look through logs. */
+bool sim_aws_is_told(const struct sim_aws *s, str text);

@@ -163,7 +163,7 @@ static bool machines_of(struct call *c, struct machine ***ret, uint32_t *ret_n)
                                  STR_ARG(id));
         } else {
             m = c->s->machine_list.v[i];
-            if (m->visible_ms > account_now_ms(c->s))
+            if (m->visible_ms > account_mono_ms(c->s))
                 continue;
         }
         v[kept++] = m;

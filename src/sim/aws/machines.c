@@ -21,7 +21,7 @@ struct machine *machine_find(const struct sim_aws *s, str id)
 {
     struct machine *m = HTAB_THING(htab_get(&s->machines, id), struct machine, by_id);
 
-    return m && m->visible_ms <= account_now_ms(s) ? m : NULL;
+    return m && m->visible_ms <= account_mono_ms(s) ? m : NULL;
 }
 
 double machine_price(const struct machine *m)
@@ -256,6 +256,17 @@ bool sim_aws_impair(struct sim_aws *s, str instance, enum sim_aws_check c, bool 
 
     if (m)
         m->impaired_ms[c] = impaired ? account_now_ms(s) : 0;
+    return m != NULL;
+}
+
+bool sim_aws_unreserve(struct sim_aws *s, str instance)
+{
+    struct machine *m = machine_there(s, instance);
+
+    if (m) {
+        (void)tree_drop(m->doc, STR("CapacityReservationId"));
+        m->reservation = NULL;
+    }
     return m != NULL;
 }
 

@@ -62,7 +62,8 @@ void queue_send(struct sim_aws *s, struct queue *q, str body, char ret_id[40])
     (void)snprintf(m->id, sizeof(m->id), "%08llx-%04llx-4%03llx-8%03llx-%012llx", (unsigned long long)hi >> 32,
                    (unsigned long long)(hi >> 16) & 0xffff, (unsigned long long)hi & 0xfff,
                    (unsigned long long)lo >> 52, (unsigned long long)lo & 0xffffffffffffULL);
-    m->sent_ms = m->visible_ms = account_now_ms(s);
+    m->sent_ms = account_now_ms(s);
+    m->came_ms = m->visible_ms = account_mono_ms(s);
     expire(s, q);
     if (q->first && account_chance(s, s->faults.reorder)) {
         m->next = q->first;
@@ -101,7 +102,7 @@ static void hand_out(struct call *c, struct message *m, int64_t visibility_ms)
 
     m->receipt = ++c->s->serial;
     m->received++;
-    m->visible_ms = account_now_ms(c->s) + visibility_ms;
+    m->visible_ms = account_mono_ms(c->s) + visibility_ms;
     md5_hex(m->body, digest);
     tree_set_str(c->a, t, "MessageId", arena_strdup(c->a, str_c(m->id)));
     tree_set_str(c->a, t, "ReceiptHandle", arena_printf(c->a, "%s#%llu", m->id, (unsigned long long)m->receipt));
@@ -123,7 +124,7 @@ static bool take(struct call *c, struct queue *q)
 
     expire(c->s, q);
     for (struct message *m = q->first; m && n < most; m = m->next) {
-        if (m->visible_ms > account_now_ms(c->s))
+        if (m->visible_ms > account_mono_ms(c->s))
             continue;
         /* Handed out twice: it stays visible, for somebody else or for the next time. */
         hand_out(c, m, account_chance(c->s, c->s->faults.duplicate) ? 0 : hidden_ms);
@@ -147,7 +148,7 @@ static void poll_end(struct poll *p)
 /* When there will be something to look at again: a message becomes visible, or the time is up. */
 static void poll_sleep(struct poll *p)
 {
-    int64_t at = p->until_ms, now = account_now_ms(p->c->s);
+    int64_t at = p->until_ms, now = account_mono_ms(p->c->s);
 
     for (const struct message *m = p->q->first; m; m = m->next)
         at = MIN(at, m->visible_ms);
@@ -158,7 +159,7 @@ static void poll_look(struct poll *p)
 {
     struct call *c = p->c;
 
-    if (!take(c, p->q) && account_now_ms(c->s) < p->until_ms) {
+    if (!take(c, p->q) && account_mono_ms(c->s) < p->until_ms) {
         poll_sleep(p);
         return;
     }
@@ -218,7 +219,7 @@ void serve_receive_message(struct call *c)
     p->q = q;
     p->c = c;
     p->timer = (struct timer){.fn = poll_timer, .ctx = p};
-    p->until_ms = account_now_ms(c->s) + wait_s * 1000;
+    p->until_ms = account_mono_ms(c->s) + wait_s * 1000;
     while (*at)
         at = &(*at)->next;
     *at = p;
@@ -294,7 +295,7 @@ void serve_change_visibility(struct call *c)
         (void)call_fail(c, "InvalidParameterValue", "The message is gone, or VisibilityTimeout is not from 0 to 43200");
         return;
     }
-    (*at)->visible_ms = account_now_ms(c->s) + seconds * 1000;
+    (*at)->visible_ms = account_mono_ms(c->s) + seconds * 1000;
     serve_polls(c->s, q);
 }
 
@@ -367,7 +368,7 @@ void serve_get_queue_attributes(struct call *c)
         return;
     expire(c->s, q);
     for (const struct message *m = q->first; m; m = m->next)
-        *(m->visible_ms > account_now_ms(c->s) ? &hidden : &visible) += 1;
+        *(m->visible_ms > account_mono_ms(c->s) ? &hidden : &visible) += 1;
     attribute(c, "QueueArn", q->arn);
     attribute_number(c, "ApproximateNumberOfMessages", visible);
     attribute_number(c, "ApproximateNumberOfMessagesNotVisible", hidden);
@@ -380,4 +381,17 @@ void serve_get_queue_attributes(struct call *c)
     attribute_number(c, "DelaySeconds", 0);
     attribute_number(c, "ReceiveMessageWaitTimeSeconds", 0);
     attribute(c, "SqsManagedSseEnabled", STR("true"));
+}
+
+uint32_t sim_aws_messages(const struct sim_aws *s, str queue, int64_t *ret_oldest_ms)
+{
+    const struct queue *q = account_queue(s, queue);
+    int64_t sent_ms = INT64_MAX;
+    uint32_t n = 0;
+
+    for (const struct message *m = q ? q->first : NULL; m; m = m->next, n++)
+        sent_ms = MIN(sent_ms, m->came_ms);
+    if (ret_oldest_ms)
+        *ret_oldest_ms = n ? account_mono_ms(s) - sent_ms : 0;
+    return n;
 }

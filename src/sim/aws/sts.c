@@ -50,6 +50,24 @@ struct access_key *keys_issue(struct sim_aws *s, str arn, int64_t for_ms)
     return k;
 }
 
+void sim_aws_end_keys(struct sim_aws *s)
+{
+    for (uint32_t i = 0; i < s->keys.n; i++)
+        if (s->keys.v[i]->expires_ms != INT64_MAX)
+            s->keys.v[i]->expires_ms = MIN(s->keys.v[i]->expires_ms, account_now_ms(s) - 1);
+}
+
+bool sim_aws_is_told(const struct sim_aws *s, str text)
+{
+    for (uint32_t i = 0; i < s->keys.n; i++) {
+        const struct access_key *k = s->keys.v[i];
+
+        if (str_contains(text, str_c(k->secret)) || (k->token[0] && str_contains(text, str_c(k->token))))
+            return true;
+    }
+    return false;
+}
+
 void serve_get_caller_identity(struct call *c)
 {
     str arn = c->who ? str_c(c->who->arn) : account_arn(c->s, c->a, "iam", "", STR("root"));

@@ -243,7 +243,7 @@ void serve_describe_launch_templates(struct call *c)
     for (uint32_t i = 0; !ids && !names && i < c->s->templates.n; i++) {
         struct launch_template *t = c->s->templates.v[i];
 
-        if (t->visible_ms <= account_now_ms(c->s) && filters_match(c, t->doc))
+        if (t->visible_ms <= account_mono_ms(c->s) && filters_match(c, t->doc))
             listing_add(&l, t->serial, t->doc);
     }
     page_reply(c, &l, "LaunchTemplates", 200);

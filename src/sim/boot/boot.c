@@ -127,7 +127,7 @@ void boot_running(void *boot, const struct sim_machine *m)
         return;
     if (m->private_dns.n == 0 || !told_read(a, m->user_data, &t, &e) || !may_join(b, &t))
         return; /* as in AWS: a machine that runs and that nobody hears of */
-    struct room room = boot_room(a, m, &t);
+    struct boot_room room = boot_room_of(a, m, &t);
 
     take_name(b, m);
     cluster_boot(b->o.cluster,

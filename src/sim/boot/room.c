@@ -206,16 +206,16 @@ static void put_amount(struct arena *a, struct tree *t, enum amount i, int64_t v
     sb_fini(&b);
 }
 
-struct room boot_room(struct arena *a, const struct sim_machine *m, const struct told *t)
+struct boot_room boot_room_of(struct arena *a, const struct sim_machine *m, const struct told *t)
 {
     int64_t have[N_AMOUNTS], by_interfaces = interface_pods(m->info), pods;
-    struct room r = {0};
+    struct boot_room r = {0};
 
     if (!m->info)
         return r;
     measure(m, t, have);
     pods = pods_of(t, by_interfaces, have[CPU] / amounts[CPU].unit);
-    r = (struct room){tree_new_map(a), tree_new_map(a)};
+    r = (struct boot_room){tree_new_map(a), tree_new_map(a)};
     for (enum amount i = CPU; i < N_AMOUNTS; i++) {
         put_amount(a, r.capacity, i, have[i]);
         put_amount(a, r.allocatable, i, have[i] - kept_back(i, t, have[i], t->reserve_by_pods ? pods : by_interfaces));

@@ -5,8 +5,8 @@
 #include "sim/boot/told.h"
 
 /* Resource lists as in a Node's status, in the arena. A machine whose type nobody knows has what simulated kubelets have by default: NULL. */
-struct room {
+struct boot_room {
     struct tree *capacity, *allocatable;
 };
 
-struct room boot_room(struct arena *a, const struct sim_machine *m, const struct told *t);
+struct boot_room boot_room_of(struct arena *a, const struct sim_machine *m, const struct told *t);

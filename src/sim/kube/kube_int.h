@@ -218,7 +218,6 @@ const struct object *kube_lend(struct kube *k, const struct object *o);
 
 /* ---- metadata (meta.c, meta_check.c) ---- */
 
-str meta_new_uid(struct world *w, struct arena *a);
 str meta_time(struct arena *a, int64_t ms); /* RFC 3339, whole seconds */
 /* Fills in what a server sets at creation. */
 void meta_create(struct kube *k, struct arena *a, const struct kind *kind, struct tree *meta);
@@ -233,7 +232,9 @@ bool meta_is_qualified(str s, struct causes *out, str field); /* label keys; out
 /* What is wrong with a label value; NULL: nothing. */
 const char *meta_label_value(str s);
 
-/* ---- writing (write.c) ---- */
+/* ---- writing (write.c, write_part.c; write_judge.h) ---- */
+
+#define CHANGED_SINCE "the object has been modified; please apply your changes to the latest version and try again"
 
 /* One write on its way through the server. */
 struct write {
@@ -243,6 +244,7 @@ struct write {
     const struct kind *asked; /* the shape in which the client speaks; NULL: that of the kind */
     const char *sub;
     struct tree *obj;
+    struct tree *was;              /* an update: the object before, when somebody has read it already (object_tree()) */
     const struct write_options *o; /* NULL: from inside, which is trusted not to invent fields */
     bool patch;                    /* how some refusals are worded */
     bool applied;                  /* managedFields are done */
@@ -251,6 +253,7 @@ struct write {
     const struct object **ret; /* may be NULL */
 };
 
+bool write_answer(struct write *w, const struct object *o); /* true */
 bool write_create(struct write *w);
 bool write_update(struct write *w, const struct object *old);
 /* Stores obj in place of old without rules and validation: what the server itself changes. The answer is the new revision, or

@@ -122,6 +122,61 @@ static void subnets_and_groups(void **state)
     check_u64("both of them", class_lab_calls(l, "DescribeSecurityGroups"), 2);
 }
 
+/* ---- of those who ask at the same time one asks AWS ---- */
+
+static void together(struct class_lab *l, enum what what, const struct ec2_class *k, struct job *v, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        v[i] = (struct job){.l = l, .k = k, .what = what};
+        fiber_go(l->near, "job", work, &v[i]);
+    }
+    class_lab_run(l, 30000);
+}
+
+static void one_asks_for_all(void **state)
+{
+    static const struct {
+        const char *name, *call;
+        enum what what;
+        uint64_t calls;
+    } cases[] = {{"subnets", "DescribeSubnets", SUBNETS, 1},
+                 {"groups", "DescribeSecurityGroups", GROUPS, 1},
+                 {"images", "DescribeImages", AMIS, 1},
+                 {"parameters, of which there are five", "GetParameter", AMIS, 5},
+                 {"reservations", "DescribeCapacityReservations", RESERVATIONS, 1},
+                 {"placement groups", "DescribePlacementGroups", PLACEMENT, 1}};
+    struct class_lab *l = *state;
+    struct ec2_class *k =
+        class_lab_class(l, SPEC(AL2023 ",\"capacityReservationSelectorTerms\":[{\"id\":\"cr-m5large1a\"}],"
+                                       "\"placementGroupSelector\":{\"name\":\"cluster-one\"}"));
+    struct job v[4];
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        together(l, cases[i].what, k, v, ARRAY_LEN(v));
+        check_u64(cases[i].name, class_lab_calls(l, cases[i].call), cases[i].calls);
+        for (uint32_t j = 0; j < ARRAY_LEN(v); j++) {
+            check_ok(cases[i].name, v[j].ok, &v[j].e);
+            check_true("all hear the same", v[j].out.n && str_eq(sb_view(&v[j].out), sb_view(&v[0].out)));
+        }
+        for (uint32_t j = 0; j < ARRAY_LEN(v); j++)
+            sb_fini(&v[j].out);
+    }
+}
+
+static void the_next_one_asks_again(void **state)
+{
+    struct class_lab *l = *state;
+    struct job v[3];
+
+    class_lab_close(l);
+    class_lab_open(l, "{\"faults\":{\"calls\":{\"DescribeSubnets\":[{\"code\":\"UnauthorizedOperation\"}]}}}");
+    together(l, SUBNETS, class_lab_class(l, SPEC(AL2023)), v, 3);
+    check_u64("the first asked in vain, the second for the third", class_lab_calls(l, "DescribeSubnets"), 2);
+    check_true("whose error it was", !v[0].ok && v[1].ok && v[2].ok);
+    for (uint32_t j = 0; j < 3; j++)
+        sb_fini(&v[j].out);
+}
+
 static void subnets_by_other_terms(void **state)
 {
     struct class_lab *l = *state;
@@ -227,6 +282,30 @@ static void image_terms(void **state)
 }
 
 /* P4: an image of "latest" goes out of date; the parameter is asked for again, others are not. */
+/* A2 */
+static void a2_states_of_images(void **state)
+{
+    static const char *const states[] = {"pending", "invalid", "deregistered", "transient",
+                                         "failed",  "error",   "disabled",     "available"};
+    struct class_lab *l = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+        AUTO(arena) struct arena *a = arena_new(0);
+        const char *members = arena_printf(a,
+                                           "{\"images\":[{\"ImageId\":\"ami-one\",\"Name\":\"one\",\"State\":\"%s\","
+                                           "\"Architecture\":\"x86_64\",\"CreationDate\":\"2026-01-01T00:00:00Z\","
+                                           "\"Tags\":[{\"Key\":\"t\",\"Value\":\"1\"}]}]}",
+                                           states[i])
+                                  .p;
+
+        class_lab_close(l);
+        class_lab_open(l, members);
+        check_str(states[i],
+                  found(l, AMIS, SPEC("\"amiFamily\":\"AL2023\",\"amiSelectorTerms\":[{\"tags\":{\"t\":\"1\"}}]")),
+                  strcmp(states[i], "available") == 0 ? "ami-one/1" : "");
+    }
+}
+
 static void parameters_out_of_date(void **state)
 {
     struct class_lab *l = *state;
@@ -319,9 +398,12 @@ static void placement_groups(void **state)
     check_str("N6 not available",
               found(l, PLACEMENT, SPEC(AL2023 ",\"placementGroupSelector\":{\"name\":\"pending-one\"}")), "!2");
     check_str("N6 none is asked for", found(l, PLACEMENT, SPEC(AL2023)), "!2");
-    check_u64("three questions", class_lab_calls(l, "DescribePlacementGroups"), 3);
+    check_u64("nobody was asked", class_lab_calls(l, "DescribePlacementGroups"), 3);
+    check_str("S3 a name is a name",
+              found(l, PLACEMENT, SPEC(AL2023 ",\"placementGroupSelector\":{\"name\":\"pg-part1\"}")), "!2");
+    check_u64("four questions", class_lab_calls(l, "DescribePlacementGroups"), 4);
     (void)found(l, PLACEMENT, SPEC(AL2023 ",\"placementGroupSelector\":{\"name\":\"pending-one\"}"));
-    check_u64("also that there is none is remembered", class_lab_calls(l, "DescribePlacementGroups"), 3);
+    check_u64("also that there is none is remembered", class_lab_calls(l, "DescribePlacementGroups"), 4);
 }
 
 static void old_placement_group(void **state)
@@ -346,9 +428,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, class_lab_setup, class_lab_teardown)
-        T(subnets_and_groups), T(subnets_by_other_terms), T(addresses),    T(images),
-        T(image_terms),        T(parameters_out_of_date), T(reservations), T(machines_left),
-        T(placement_groups),   T(old_placement_group),
+        T(subnets_and_groups),
+        T(subnets_by_other_terms),
+        T(addresses),
+        T(images),
+        T(image_terms),
+        T(parameters_out_of_date),
+        T(reservations),
+        T(machines_left),
+        T(placement_groups),
+        T(old_placement_group),
+        T(one_asks_for_all),
+        T(a2_states_of_images),
+        T(the_next_one_asks_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,12 +103,16 @@ static void want_type(struct scene *s, const char *type, const char *tenancy)
 {
     struct syms *t = s->lab.p.syms;
     struct req_expr *x = arena_new_array(s->lab.a, struct req_expr, 2);
-    sym *values = arena_new_array(s->lab.a, sym, 2);
+    sym *values = arena_new_array(s->lab.a, sym, 3);
+    str first, second;
+    bool both = str_cut(str_c(tenancy), ' ', &first, &second);
 
     values[0] = sym_of(t, str_c(type));
-    values[1] = sym_of(t, str_c(tenancy));
+    values[1] = sym_of(t, both ? first : str_c(tenancy));
+    values[2] = sym_of(t, both ? second : STR(""));
     x[0] = (struct req_expr){.key = SYM(ITYPE), .op = OP_IN, .vals = &values[0], .n_vals = 1};
-    x[1] = (struct req_expr){.key = ec2_label_key(t, EC2_L_TENANCY), .op = OP_IN, .vals = &values[1], .n_vals = 1};
+    x[1] = (struct req_expr){
+        .key = ec2_label_key(t, EC2_L_TENANCY), .op = OP_IN, .vals = &values[1], .n_vals = both ? 2 : 1};
     s->pool = (struct nodepool){
         .name = STR("pool"),
         .tmpl = {.class_ref = {STR("karpenter.k8s.aws"), STR("EC2NodeClass"), STR("default")},
@@ -262,6 +266,18 @@ static const struct {
      false, false},
     {"N11 a tag of Karpenter's own", NULL, SPEC(ALIAS("al2023@latest") ",\"tags\":{\"karpenter.sh/nodepool\":\"x\"}"),
      INVALID("TagValidationFailed"), true, true, false},
+    {"N11 another one", NULL, SPEC(ALIAS("al2023@latest") ",\"tags\":{\"kubernetes.io/cluster/x\":\"owned\"}"),
+     INVALID("TagValidationFailed"), true, true, false},
+    {"N11 tags of the user's", NULL, SPEC(ALIAS("al2023@latest") ",\"tags\":{\"team\":\"blue\"}"), "", false, false,
+     false},
+    {"N12 AL2 has one address for DNS", NULL, KUBELET("al2@latest", "{\"clusterDNS\":[\"10.0.0.1\",\"10.0.0.2\"]}"),
+     INVALID("UnsupportedKubeletConfiguration"), true, true, false},
+    {"N12 Windows takes what Karpenter knows", NULL, KUBELET("windows2022@latest", "{\"shutdownGracePeriod\":\"30s\"}"),
+     INVALID("UnsupportedKubeletConfiguration"), true, true, false},
+    {"N12 Custom is its owner's business", NULL,
+     SPEC("\"amiFamily\":\"Custom\",\"amiSelectorTerms\":[{\"id\":\"ami-1a87131df27c78482\"}],\"kubelet\":{"
+          "\"shutdownGracePeriod\":\"30s\",\"clusterDNS\":[\"10.0.0.1\",\"10.0.0.2\"]}"),
+     "", false, false, false},
     {"N12 a kubelet that makes no sense", NULL, KUBELET("al2023@latest", "{\"evictionHard\":{\"bread\":\"5%\"}}"),
      INVALID("InvalidKubeletConfiguration"), false, false, false},
     {"N12 Bottlerocket has no podsPerCore", NULL, KUBELET("bottlerocket@latest", "{\"podsPerCore\":2}"),
@@ -270,6 +286,26 @@ static const struct {
      false},
     {"N14 an expression without the gate", NULL, KUBELET("al2023@latest", "{\"maxPods\":\"vcpus * 10\"}"),
      INVALID("KubeletExpressionsDisabled"), true, true, false},
+    {"N14 one for kubeReserved without the gate", NULL,
+     KUBELET("al2023@latest", "{\"kubeReserved\":{\"cpu\":\"vcpus * 10\"}}"), INVALID("KubeletExpressionsDisabled"),
+     true, true, false},
+    {"N14 one for systemReserved without the gate", NULL,
+     KUBELET("al2023@latest", "{\"systemReserved\":{\"cpu\":\"vcpus * 10\"}}"), INVALID("KubeletExpressionsDisabled"),
+     true, true, false},
+    {"N14 plain values need no gate", NULL,
+     KUBELET("al2023@latest", "{\"maxPods\":20,\"kubeReserved\":{\"cpu\":\"100m\"}}"), "", false, false, false},
+    {"N14 an unknown variable", NULL, KUBELET("al2023@latest", "{\"maxPods\":\"cpus * 10\"}"),
+     INVALID("KubeletExpressionInvalid"), true, true, true},
+    {"N14 a truth is no number", NULL, KUBELET("al2023@latest", "{\"maxPods\":\"vcpus > 2\"}"),
+     INVALID("KubeletExpressionInvalid"), true, true, true},
+    {"N14 kubeReserved that does not compile", NULL,
+     KUBELET("al2023@latest", "{\"kubeReserved\":{\"memory\":\"memory_mib *\"}}"), INVALID("KubeletExpressionInvalid"),
+     true, true, true},
+    {"N14 systemReserved that does not compile", NULL,
+     KUBELET("al2023@latest", "{\"systemReserved\":{\"memory\":\"nope\"}}"), INVALID("KubeletExpressionInvalid"), true,
+     true, true},
+    {"N14 fewer than no pods", NULL, KUBELET("al2023@latest", "{\"maxPods\":\"0 - vcpus\"}"),
+     INVALID("KubeletExpressionEvaluationFailed"), true, true, true},
     {"N14 an expression", NULL, KUBELET("al2023@latest", "{\"maxPods\":\"vcpus * 10\"}"), "", false, false, true},
     {"N14 one that does not compile", NULL, KUBELET("al2023@latest", "{\"maxPods\":\"vcpus *\"}"),
      INVALID("KubeletExpressionInvalid"), true, true, true},
@@ -317,6 +353,9 @@ static const struct {
      "\"UnauthorizedOperation\"},{\"code\":\"UnauthorizedOperation\"}]}}}",
      GOOD, INVALID("RunInstancesAuthCheckFailed"), false, MINUTE},
     {"N15 one subnet that does not work", REFUSED("RunInstances/dry-run", "UnauthorizedOperation", "no"), GOOD, "",
+     false, MINUTE},
+    {"N15 one subnet that EC2 stumbles over",
+     "{\"faults\":{\"calls\":{\"RunInstances/dry-run\":[{\"code\":\"InternalError\",\"message\":\"x\"}]}}}", GOOD, "",
      false, MINUTE},
     {"N13 user data that are too large",
      REFUSED("CreateLaunchTemplate", "InvalidUserData.Malformed", "User data is limited to 16384 bytes"), GOOD,
@@ -369,6 +408,8 @@ static const struct {
      NULL, "", "m5.large", "default"},
     {"N17 dedicated only", GOOD, "m5.large", "dedicated", "m5.large", "dedicated"},
     {"N17 default only", GOOD, "m5.large", "default", "m5.large", "default"},
+    {"N17 both", GOOD, "m5.large", "default dedicated", "m5.large", "default"},
+    {"N17 no pool", GOOD, NULL, "", NULL, "default"},
 };
 
 static void what_is_tried(void **state UNUSED)
@@ -384,7 +425,8 @@ static void what_is_tried(void **state UNUSED)
         (void)reconcile(&s, obj);
         check_str(choices[i].name, troubles(&s, obj), "");
         check_true(choices[i].name,
-                   str_contains(s.lab.run, arena_printf(s.lab.a, "\"InstanceType\":\"%s\"", choices[i].want_type)));
+                   !choices[i].want_type ||
+                       str_contains(s.lab.run, arena_printf(s.lab.a, "\"InstanceType\":\"%s\"", choices[i].want_type)));
         check_true(choices[i].name,
                    str_contains(s.lab.template, arena_printf(s.lab.a, "\"Tenancy\":\"%s\"", choices[i].want_tenancy)));
         scene_close(&s);
@@ -422,6 +464,69 @@ static void verdicts_are_remembered(void **state UNUSED)
     scene_close(&s);
 }
 
+/* N10: only AL2023 tells its machines. */
+static void n10_the_service_cidr(void **state UNUSED)
+{
+    static const char v6[] =
+        "{\"cluster\":{\"name\":\"test-cluster\",\"endpoint\":\"https://test-cluster\",\"caBundle\":"
+        "\"Y2E=\",\"version\":\"1.32\",\"serviceIpv6Cidr\":\"fd00::/108\"}}";
+    struct scene s;
+
+    scene_open(&s, NULL);
+    uint64_t before = class_lab_calls(&s.lab, "DescribeCluster");
+    (void)reconcile(&s, class_lab_object(&s.lab, SPEC(ALIAS("bottlerocket@latest"))));
+    check_u64("N10 Bottlerocket does not ask", class_lab_calls(&s.lab, "DescribeCluster"), before);
+    (void)reconcile(&s, class_lab_object(&s.lab, GOOD));
+    (void)reconcile(&s, class_lab_object(&s.lab, GOOD));
+    check_u64("N10 AL2023 does, once", class_lab_calls(&s.lab, "DescribeCluster"), before + 1);
+    check_str("N10 IPv4", s.p->cluster.cidr, "10.100.0.0/16");
+    scene_close(&s);
+    scene_open(&s, v6);
+    (void)reconcile(&s, class_lab_object(&s.lab, GOOD));
+    check_str("N10 IPv6", s.p->cluster.cidr, "fd00::/108");
+    scene_close(&s);
+}
+
+/* N14: nothing is known of types yet. N1: templates of other classes stay. N6: what is asked for follows the spec. */
+static void other_things(void **state UNUSED)
+{
+    struct scene s;
+
+    scene_open(&s, NULL);
+    s.p->settings.expressions = true;
+    ec2_market_free(s.p->market);
+    s.p->market = ec2_market_new(s.p);
+    struct tree *obj = class_lab_object(&s.lab, KUBELET("al2023@latest", "{\"maxPods\":\"vcpus * 10\"}"));
+    struct ec2_reconciled out = reconcile(&s, obj);
+    check_true("N14 looked at again", !out.failed && out.after_ms == 0);
+    scene_close(&s);
+
+    scene_open(&s, NULL);
+    s.p->settings.disable_dry_run = false;
+    obj = class_lab_object(&s.lab, GOOD);
+    struct tree *other = class_lab_object(&s.lab, GOOD);
+    tree_set_str(s.lab.a, tree_sub(s.lab.a, other, "metadata"), "name", STR("other"));
+    tree_set_str(s.lab.a, tree_sub(s.lab.a, other, "metadata"), "uid", STR("uid-2"));
+    (void)reconcile(&s, obj);
+    (void)reconcile(&s, other);
+    check_u64("one each", class_lab_calls(&s.lab, "CreateLaunchTemplate"), 2);
+    check_true("deleted", finalize(&s, obj));
+    check_u64("N1 its own alone", class_lab_calls(&s.lab, "DeleteLaunchTemplate"), 1);
+
+    struct tree *spec = tree_sub(s.lab.a, other, "spec"), *pg = tree_sub(s.lab.a, spec, "placementGroupSelector");
+    tree_set_str(s.lab.a, pg, "name", STR("cluster-one"));
+    (void)reconcile(&s, other);
+    check_str("N6 found", troubles(&s, other), "");
+    tree_set_str(s.lab.a, pg, "name", STR("no-such"));
+    (void)reconcile(&s, other);
+    check_str("N6 another one", troubles(&s, other),
+              "PlacementGroupReady=False/PlacementGroupNotFound Ready=False/UnhealthyDependents");
+    tree_drop(spec, STR("placementGroupSelector"));
+    (void)reconcile(&s, other);
+    check_str("N6 none", troubles(&s, other), "");
+    scene_close(&s);
+}
+
 static void templates_that_stay(void **state UNUSED)
 {
     struct scene s;
@@ -441,7 +546,8 @@ int main(void)
         cmocka_unit_test(all_is_well),         cmocka_unit_test(without_the_gate),
         cmocka_unit_test(what_can_be_wrong),   cmocka_unit_test(dry_runs),
         cmocka_unit_test(templates_that_stay), cmocka_unit_test(verdicts_are_remembered),
-        cmocka_unit_test(what_is_tried),
+        cmocka_unit_test(what_is_tried),       cmocka_unit_test(n10_the_service_cidr),
+        cmocka_unit_test(other_things),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

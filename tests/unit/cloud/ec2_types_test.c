@@ -441,6 +441,33 @@ static void label_rules(void **state)
     check_true("reservations", sym_eq(r.reservation_id, sym_of(l->t, ec2_label_name(EC2_L_RESERVATION_ID))));
 }
 
+/* V22 */
+static void values_of_labels(void **state)
+{
+    static const struct {
+        const char *key, *a, *b;
+        bool ok;
+    } cases[] = {
+        {AWS "instance-tenancy", "default", "dedicated", true},
+        {AWS "instance-tenancy", "default", "host", true},
+        {AWS "instance-tenancy", "host", "other", false},
+        {"karpenter.sh/capacity-type", "spot", "other", true},
+        {"karpenter.sh/capacity-type", "other", "another", false},
+        {AWS "instance-family", "anything", "goes", true},
+        {AWS "instance-pods", "10", "20", false},
+    };
+    struct ec2_lab *l = *state;
+    struct label_rules r = ec2_label_rules(l->a, l->t);
+    struct err e;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        sym vals[] = {sym_of(l->t, str_c(cases[i].a)), sym_of(l->t, str_c(cases[i].b))};
+        struct req_expr x = {.key = sym_of(l->t, str_c(cases[i].key)), .op = OP_IN, .vals = vals, .n_vals = 2};
+
+        check_true(cases[i].a, req_expr_validate(&r, l->t, &x, &e) == cases[i].ok);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +485,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(expressions, ec2_lab_setup, ec2_lab_teardown),
         cmocka_unit_test_setup_teardown(nothing_to_choose_from, ec2_lab_setup, ec2_lab_teardown),
         cmocka_unit_test_setup_teardown(label_rules, ec2_lab_setup, ec2_lab_teardown),
+        cmocka_unit_test_setup_teardown(values_of_labels, ec2_lab_setup, ec2_lab_teardown),
     };
 
     return cmocka_run_group_tests_name("cloud/ec2/types", tests, NULL, NULL);

@@ -285,6 +285,71 @@ static void a_node_that_nobody_registered(void **state)
     check_i64("gone", b->e.kind, ERR_NOT_FOUND);
 }
 
+static void do_abandon(void *arg)
+{
+    struct bench *b = arg;
+
+    b->ok = b->cloud->abandon(b->cloud->self, b->f->a, b->claim, &b->e);
+}
+
+/* The process dies before the claim says what was launched, and then the claim goes. */
+static void a_claim_that_never_knew(void **state)
+{
+    struct bench *b = *state;
+
+    far_do(b->f, do_abandon, b);
+    check_true("there was nothing", b->ok);
+    check_str("and nothing is asked", far_writes(b->f), "");
+    far_do(b->f, do_create, b);
+    far_run(b->f, 1);
+    far_kill(b->f);
+    b->cloud->free(b->cloud->self);
+    far_start(b->f);
+    provider_start(b);
+    b->claim->provider_id = (str){0};
+    far_refuse(b->f, "DELETE", "", 500, "not today", 1);
+    far_do(b->f, do_abandon, b);
+    check_true("it could not be ended", !b->ok);
+    check_str("why", str_c(b->e.msg), "deleting node: not today");
+    check_u64("it is there", far_count(b->f, "nodes", "kwok-"), 1);
+    far_do(b->f, do_abandon, b);
+    check_true("ended", b->ok);
+    check_u64("no node stays", far_count(b->f, "nodes", "kwok-"), 0);
+}
+
+/* Whoever comes next may act: nothing is written any more. */
+static void a_process_that_ends(void **state)
+{
+    struct bench *b = *state;
+
+    sim_set_faults(b->f->sim, "https://kube", &(struct sim_faults){.delay_us = {500000, 500000}});
+    check_true("nothing is under way", b->cloud->stop(b->cloud->self));
+    far_do(b->f, do_create, b);
+    check_true("a machine all the same", b->ok);
+    far_run(b->f, 5);
+    check_u64("the next process makes its node", far_count(b->f, "nodes", "kwok-"), 0);
+    b->cloud->free(b->cloud->self);
+    provider_start(b);
+    far_do(b->f, do_create, b);
+    check_true("the server is being asked", !b->cloud->stop(b->cloud->self));
+    far_run(b->f, 5);
+    check_true("and has answered", b->cloud->stop(b->cloud->self));
+    check_u64("one", far_count(b->f, "nodes", "kwok-"), 1);
+}
+
+static void births_that_wait_end_with_it(void **state)
+{
+    struct bench *b = *state;
+
+    far_refuse(b->f, "POST", "/nodes", 500, "not today", 1);
+    far_do(b->f, do_create, b);
+    far_run(b->f, 0.5);
+    check_u64("refused", b->errors, 1);
+    check_true("nothing is under way", b->cloud->stop(b->cloud->self));
+    far_run(b->f, 5);
+    check_u64("not tried again", far_count(b->f, "nodes", "kwok-"), 0);
+}
+
 static void a_server_that_is_not_well(void **state)
 {
     struct bench *b = *state;
@@ -375,6 +440,9 @@ int main(void)
         TEST(a_claim_that_goes_first),
         TEST(a_claim_that_goes_meanwhile),
         TEST(a_node_that_nobody_registered),
+        TEST(a_claim_that_never_knew),
+        TEST(a_process_that_ends),
+        TEST(births_that_wait_end_with_it),
         TEST(a_server_that_is_not_well),
         TEST(a_node_that_cannot_be),
         TEST(freed_while_nodes_are_on_their_way),

@@ -65,6 +65,12 @@ static void kinds(void **state UNUSED)
         {"nothing", "", "no_op"},
         {"an empty map", "{}", "no_op"},
         {"white space", " {} \n", "no_op"},
+        {"null is as good as nothing", "null", "no_op"},
+        {"null members", "{\"version\":null,\"time\":null,\"resources\":[null],\"detail\":null}", "no_op"},
+        {"a null among entities",
+         HEALTH("{\"service\":\"EC2\",\"eventTypeCategory\":\"scheduledChange\",\"affectedEntities\":[null,"
+                "{\"entityValue\":\"i-2\"}]}"),
+         "scheduled_change ,i-2 @1767323045000"},
     };
     AUTO(arena) struct arena *a = arena_new(0);
 

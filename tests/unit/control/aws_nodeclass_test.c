@@ -1,7 +1,9 @@
-/* nodeclass and nodeclass.hash against a simulated cluster and the recorded AWS account: from a new EC2NodeClass to its end (aws 2.9.3, 7.1, 7.2; 11.6 N1). */
+/* nodeclass and nodeclass.hash against a simulated cluster and the recorded AWS account: from a new EC2NodeClass to its end (aws 2.9.3, 7.1, 7.2; 11.1 H9 to H14, 11.6 N1, N8). */
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "cloud/ec2/ec2_int.h"
+#include "cloud/ec2/reconcile.h"
 #include "control/aws/classes.h"
 #include "control/feed.h"
 #include "data/reader.h"
@@ -173,9 +175,111 @@ static void from_its_beginning_to_its_end(void **state UNUSED)
     scene_close(&s);
 }
 
+/* ---- H9 to H14 ---- */
+
+static str notes(struct scene *s, const char *plural, const char *name)
+{
+    return arena_strdup(s->far->a, far_get(s->far, plural, name, "metadata.annotations"));
+}
+
+static void h9_h10_hashes_follow_the_spec(void **state UNUSED)
+{
+    static const struct {
+        const char *name, *patch;
+        bool counts;
+    } cases[] = {
+        {"user data", "{\"spec\":{\"userData\":\"#!/bin/bash\"}}", true},
+        {"tags", "{\"spec\":{\"tags\":{\"a\":\"b\"}}}", true},
+        {"context", "{\"spec\":{\"context\":\"c\"}}", true},
+        {"monitoring", "{\"spec\":{\"detailedMonitoring\":true}}", true},
+        {"public address", "{\"spec\":{\"associatePublicIPAddress\":true}}", true},
+        {"metadata", "{\"spec\":{\"metadataOptions\":{\"httpTokens\":\"optional\"}}}", true},
+        {"disks", "{\"spec\":{\"instanceStorePolicy\":\"RAID0\"}}", true},
+        {"subnets", "{\"spec\":{\"subnetSelectorTerms\":[{\"id\":\"subnet-test1\"}]}}", false},
+        {"groups", "{\"spec\":{\"securityGroupSelectorTerms\":[{\"id\":\"sg-test1\"}]}}", false},
+        {"images", "{\"spec\":{\"amiSelectorTerms\":[{\"alias\":\"al2023@v20251209\"}]}}", false},
+    };
+    struct scene s;
+
+    scene_open(&s);
+    far_apply(s.far, CLASS);
+    far_run(s.far, 5);
+    str was = notes(&s, "ec2nodeclasses", "default");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        far_patch(s.far, "ec2nodeclasses", "default", cases[i].patch);
+        far_run(s.far, 5);
+        str is = notes(&s, "ec2nodeclasses", "default");
+        check_true(cases[i].name, str_eq(was, is) != cases[i].counts);
+        was = is;
+    }
+    s.p->cluster.ca_bundle = STR("b3RoZXI=");
+    far_patch(s.far, "ec2nodeclasses", "default", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
+    far_run(s.far, 5);
+    check_true("H9 another CA bundle", !str_eq(was, notes(&s, "ec2nodeclasses", "default")));
+    scene_close(&s);
+}
+
+#define NOTED(name, hash, version)                                                                                     \
+    "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: " name                                             \
+    ", annotations: {karpenter.k8s.aws/ec2nodeclass-hash: \"" hash                                                     \
+    "\", karpenter.k8s.aws/ec2nodeclass-hash-version: " version "}}\nspec:\n"                                          \
+    "  nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}\n"                                  \
+    "  requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]\n"
+
+static void h11_to_h14_another_way_to_hash(void **state UNUSED)
+{
+    struct scene s;
+
+    scene_open(&s);
+    far_apply(s.far, CLASS);
+    far_run(s.far, 5);
+    str good = notes(&s, "ec2nodeclasses", "default");
+    far_apply(s.far, NOTED("old", "1", "v1"));
+    far_apply(s.far, NOTED("gone", "2", "v1"));
+    far_patch_status(s.far, "nodeclaims", "gone",
+                     "{\"status\":{\"conditions\":[{\"type\":\"Drifted\",\"status\":\"True\",\"reason\":\"x\","
+                     "\"message\":\"\",\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}");
+    far_apply(s.far, NOTED("same", "3", EC2_HASH_VERSION));
+    far_run(s.far, 5);
+    check_true("H13 nothing happens to claims by itself",
+               str_contains(notes(&s, "nodeclaims", "old"), STR("-hash\":\"1\"")));
+    far_patch(s.far, "ec2nodeclasses", "default",
+              "{\"metadata\":{\"annotations\":{\"karpenter.k8s.aws/ec2nodeclass-hash\":\"9\","
+              "\"karpenter.k8s.aws/ec2nodeclass-hash-version\":\"v1\"}}}");
+    far_run(s.far, 5);
+    check_true("H11 the class", str_eq(notes(&s, "ec2nodeclasses", "default"), good));
+    check_true("H12 its claims", str_eq(notes(&s, "nodeclaims", "old"), good));
+    check_true("H13 not those of this version", str_contains(notes(&s, "nodeclaims", "same"), STR("-hash\":\"3\"")));
+    check_true("H14 not one that has drifted", str_contains(notes(&s, "nodeclaims", "gone"), STR("-hash\":\"2\"")));
+    check_true("H14 but for its version",
+               str_contains(notes(&s, "nodeclaims", "gone"), STR("-hash-version\":\"" EC2_HASH_VERSION "\"")));
+    scene_close(&s);
+}
+
+/* N8: every half hour. */
+static void n8_profiles_are_collected(void **state UNUSED)
+{
+    struct scene s;
+
+    scene_open(&s);
+    far_run(s.far, 5);
+    uint64_t first = sim_aws_calls(s.server, "ListInstanceProfiles");
+    check_true("at the start", first > 0);
+    far_run(s.far, 29 * 60);
+    check_u64("then not for a while", sim_aws_calls(s.server, "ListInstanceProfiles"), first);
+    far_run(s.far, 2 * 60);
+    check_u64("half an hour", sim_aws_calls(s.server, "ListInstanceProfiles"), first + 1);
+    scene_close(&s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(from_its_beginning_to_its_end)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(from_its_beginning_to_its_end),
+        cmocka_unit_test(h9_h10_hashes_follow_the_spec),
+        cmocka_unit_test(h11_to_h14_another_way_to_hash),
+        cmocka_unit_test(n8_profiles_are_collected),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

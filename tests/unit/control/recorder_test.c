@@ -117,6 +117,25 @@ static const struct tree *event_saying(const struct tree *all, const char *messa
 
 /* ---- what is written ---- */
 
+/* Kinds of node classes are found anew with every reconcile, which is over when the event is sent. */
+static void a_kind_that_is_gone(UNUSED void **state)
+{
+    struct api_kind *kind = xmalloc(sizeof(*kind));
+    struct desk d;
+
+    *kind = (struct api_kind){.group = "karpenter.k8s.aws", .version = "v1", .kind = "EC2NodeClass"};
+    desk_init(&d, NULL);
+    publish(&d, (struct event){.object = {.kind = kind, .name = STR("default")},
+                               .reason = "WaitingOnNodeClaimTermination",
+                               .message = STR("Waiting")});
+    free(kind);
+    bench_run(&d.b, 1);
+    const struct tree *all = events_in(&d, "default");
+    check_u64("one event", all->n, 1);
+    check_str("its kind", tree_str(tree_at(&all->items[0], "involvedObject", "kind", NULL)), "EC2NodeClass");
+    desk_fini(&d);
+}
+
 static void bodies(UNUSED void **state)
 {
     struct desk d;
@@ -465,6 +484,7 @@ static void killed_between_any_two_steps(UNUSED void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kind_that_is_gone),
         cmocka_unit_test(bodies),
         cmocka_unit_test(an_object_without_a_name),
         cmocka_unit_test(the_same_key_is_dropped_for_a_while),

@@ -312,6 +312,37 @@ static void nothing_is_applied_in_part(void **state UNUSED)
     bench_fini(&b);
 }
 
+/* Providers may show a type to some pools only, and in another way to others. */
+static void types_of_some_pools(void **state UNUSED)
+{
+    struct bench b;
+
+    bench_make(&b, POOLS OVERLAY("x", TYPE(T1), "price: '5'") OVERLAY("y", OF_POOL("b") ", " TYPE(T2), "price: '6'"));
+    struct itype types[3];
+    sym a = sym_of(b.t, STR("a")), other = sym_of(b.t, STR("b"));
+    for (uint32_t i = 0; i < b.base->n; i++)
+        if (str_is(sym_str(b.t, b.base->types[i].name), T1))
+            types[0] = types[1] = b.base->types[i];
+        else if (str_is(sym_str(b.t, b.base->types[i].name), T2))
+            types[2] = b.base->types[i];
+    types[0].pools = types[2].pools = &a;
+    types[1].pools = &other;
+    types[0].n_pools = types[1].n_pools = types[2].n_pools = 1;
+    struct catalog base = *b.base;
+    base.types = types;
+    base.n = 3;
+    b.made = overlays_apply(b.a, b.t, &base, b.o->pools.v, b.o->pools.n, b.o->overlays.v, b.o->overlays.n, b.verdicts);
+    check_i64("as many as there were", b.made->n, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        check_u64("each for one pool", b.made->types[i].n_pools, 1);
+        check_true("the same one", sym_eq(b.made->types[i].pools[0], types[i].pools[0]));
+    }
+    check_double("a", price(&b, "a", T1, "spot", "test-zone-a"), 5);
+    check_double("b", price(&b, "b", T1, "spot", "test-zone-a"), 5);
+    check_true("a type that the pool does not see", price(&b, "a", T2, "spot", "test-zone-a") < 1);
+    bench_fini(&b);
+}
+
 static void admission(void **state UNUSED)
 {
     static const struct {
@@ -349,6 +380,7 @@ int main(void)
         cmocka_unit_test(weights_decide),
         cmocka_unit_test(some_are_refused),
         cmocka_unit_test(nothing_is_applied_in_part),
+        cmocka_unit_test(types_of_some_pools),
         cmocka_unit_test(admission),
     };
 

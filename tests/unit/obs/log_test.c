@@ -1,5 +1,7 @@
 #include "obs/log.h"
 
+#include <stdio.h>
+
 #include "base/sb.h"
 #include "support/check.h"
 
@@ -56,6 +58,20 @@ static void lines(UNUSED void **state)
     expect("the error comes last", &p,
            HEAD("ERROR") "\"could not schedule pod\",\"taint\":\"team=blue:NoSchedule\","
                          "\"error\":\"did not tolerate taint (taint=team=blue:NoSchedule)\"}\n");
+    (void)snprintf(e.code, sizeof(e.code), "UnauthorizedOperation");
+    e.call = (struct err_call){"aws", "EC2", "CreateFleet", 403, "req-1"};
+    (void)err_wrap(&e, "launching");
+    log_error(l, "failed", &e);
+    expect("a call that failed", &p,
+           HEAD("ERROR") "\"failed\",\"aws-request-id\":\"req-1\",\"aws-status-code\":403,\"aws-service-name\":\"EC2\","
+                         "\"aws-operation-name\":\"CreateFleet\",\"aws-error-code\":\"UnauthorizedOperation\","
+                         "\"error\":\"launching: did not tolerate taint (taint=team=blue:NoSchedule)\"}\n");
+    (void)err_set(&e, ERR_IO, "nobody answers");
+    e.call = (struct err_call){.peer = "aws", .service = "EC2", .operation = "CreateFleet"};
+    log_error(l, "failed", &e);
+    expect("a call without an answer", &p,
+           HEAD("ERROR") "\"failed\",\"aws-service-name\":\"EC2\",\"aws-operation-name\":\"CreateFleet\","
+                         "\"error\":\"nobody answers\"}\n");
     p.now_ms = -1;
     log_info(l, "long ago");
     expect(
@@ -72,6 +88,13 @@ static void lines(UNUSED void **state)
            HEAD("INFO") "\"hello\",\"commit\":\"abc1234\",\"controller\":\"provisioner\",\"name\":\"\",\"pods\":1}\n");
     log_info(with, "hello");
     expect("and stay where they are", &p, HEAD("INFO") "\"hello\",\"commit\":\"abc1234\"}\n");
+    char name[] = "web-1", ns[] = "shop";
+    struct log *pod = log_with(a, with, LOG_FIELDS(LOG_OBJ("Pod", str_c(ns), str_c(name))));
+    memset(name, 'x', 5);
+    memset(ns, 'x', 4);
+    log_info(pod, "hello");
+    expect("their text is copied", &p,
+           HEAD("INFO") "\"hello\",\"commit\":\"abc1234\",\"Pod\":{\"name\":\"web-1\",\"namespace\":\"shop\"}}\n");
     sb_fini(&p.text);
 }
 

@@ -261,6 +261,38 @@ static void what_pools_use(void **state) /* ST-55 to ST-61, ST-67 */
     check_i64("unknown", usage(w, "zzz").n, 0);
 }
 
+static void claims_are_made_by_one_plan_at_a_time(void **state)
+{
+    struct cluster_feed *w = *state;
+    str a = STR("a"), b = STR("b");
+
+    cluster_put(w, "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {template: {spec: {}}}}");
+    uint64_t first = store_plan_number(w->s), second = store_plan_number(w->s);
+    check_true("they rise", first && second > first);
+    store_make_begin(w->s, a, second);
+    check_true("the same plan", store_may_make(w->s, a, second, 0));
+    check_true("others not",
+               !store_may_make(w->s, a, first, 0) && !store_may_make(w->s, a, store_plan_number(w->s), 0));
+    check_true("another pool", store_may_make(w->s, b, first, 0));
+    store_make_end(w->s, a, INT64_MIN);
+    check_true("older ones not", !store_may_make(w->s, a, first, 0));
+    check_true("its own, on", store_may_make(w->s, a, second, 0));
+    uint64_t third = store_plan_number(w->s);
+    check_true("newer ones", store_may_make(w->s, a, third, 0));
+    store_make_begin(w->s, a, third);
+    check_true("not its own either", !store_may_make(w->s, a, second, 0));
+    store_make_end(w->s, a, /* closed_until_us= */ 50);
+    uint64_t fourth = store_plan_number(w->s);
+    check_true("closed", !store_may_make(w->s, a, fourth, 49));
+    check_true("and open", store_may_make(w->s, a, fourth, 50));
+    /* b is nobody's pool: what is known of it goes when the next one comes, but for how new a plan has to be. */
+    store_make_begin(w->s, b, fourth);
+    store_make_end(w->s, b, INT64_MIN);
+    store_make_begin(w->s, STR("c"), fourth);
+    check_true("older than what is forgotten", !store_may_make(w->s, b, fourth, 0));
+    check_true("newer", store_may_make(w->s, b, store_plan_number(w->s), 0));
+}
+
 static void nominations_lapse(void **state) /* ST-27 */
 {
     struct cluster_feed *w = *state;
@@ -464,6 +496,7 @@ int main(void)
         ON(the_only_user_of_a_spec_is_replaced),
         ON(when_it_is_synced),
         ON(what_pools_use),
+        ON(claims_are_made_by_one_plan_at_a_time),
         ON(nominations_lapse),
         ON(buffer_pods_are_counted_anew_by_every_round),
         ON(what_makes_consolidation_look_again),

@@ -1,4 +1,4 @@
-#include "cli/demo_replica.h"
+#include "cli/demo/replica.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +42,10 @@ struct demo_replica *demo_replica_new(const struct demo_replica_setup *s, struct
     r->arena = arena_new(0);
     r->syms = syms_new();
     r->config = kube_config_fixed(s->server, s->token, s->ca_pem);
-    const struct provider_source *kwok = cli_provider(s->env, "kwok", e); /* whose machines this cluster has */
-    if (!kwok || !options_parse(&r->options, r->arena, r->syms, 1, argv, s->environment, e))
+    if (!options_parse(&r->options, r->arena, r->syms, 1, argv, s->environment, e))
+        goto fail;
+    const struct provider_source *provider = cli_provider(s->env, r->options.provider, e);
+    if (!provider)
         goto fail;
     r->log = log_new(r->options.log_level, &(struct log_sink){s->ctx, s->on_line}, wall_clock, r->world);
     r->op = autoscaler_new(&(struct autoscaler_setup){.world = r->world,
@@ -51,7 +53,7 @@ struct demo_replica *demo_replica_new(const struct demo_replica_setup *s, struct
                                                       .options = &r->options,
                                                       .syms = r->syms,
                                                       .log = r->log,
-                                                      .provider = kwok,
+                                                      .provider = provider,
                                                       .identity = arena_strdup(r->arena, s->pod),
                                                       .on_end = on_end,
                                                       .ctx = r},

@@ -1,4 +1,4 @@
-#include "control/uuid.h"
+#include "net/uuid.h"
 
 #define LEN 36u
 
@@ -8,10 +8,13 @@ str uuid_new(struct arena *a, struct world *w)
     char *p = arena_new_array(a, char, LEN + 1);
     uint32_t at = 0;
 
-    for (uint32_t digit = 0; digit < 32; digit++) {
-        if (at == 8 || at == 13 || at == 18 || at == 23)
+    for (uint32_t byte = 0; byte < 16; byte++) {
+        uint64_t v = half[byte / 8] >> (56 - 8 * (byte % 8));
+
+        if (byte == 4 || byte == 6 || byte == 8 || byte == 10)
             p[at++] = '-';
-        p[at++] = "0123456789abcdef"[half[digit / 16] >> (60 - 4 * (digit % 16)) & 15];
+        p[at++] = "0123456789abcdef"[v >> 4 & 15];
+        p[at++] = "0123456789abcdef"[v & 15];
     }
     return (str){p, LEN};
 }

@@ -1,10 +1,12 @@
 /* A look around ten times a second compares the pods that run with the replicas there are. That is simpler than following every change, and the work of one look is nothing. */
-#include "cli/demo_pods.h"
+#include "cli/demo/pods.h"
 
 #include <stdlib.h>
 
+#include "base/b64.h"
+#include "base/sb.h"
 #include "base/vec.h"
-#include "cli/demo_replica.h"
+#include "cli/demo/replica.h"
 #include "sim/kube/podlog.h"
 
 #define LOOK_US 100000
@@ -61,23 +63,49 @@ static char *copy(str s)
     return p;
 }
 
-/* Values that are written down; those from elsewhere do not exist for a process that is no container. */
-static const char *const *environment(struct arena *a, const struct object *pod)
+struct variables {
+    struct arena *a;
+    VEC(const char *) v; /* name, value, … */
+};
+
+static void add_variable(struct variables *x, str name, str value)
+{
+    vec_push(&x->v, arena_printf(x->a, STR_FMT "%c", STR_ARG(name), 0).p);
+    vec_push(&x->v, arena_printf(x->a, STR_FMT "%c", STR_ARG(value), 0).p);
+}
+
+/* The first of a name counts for the settings, so what is written down comes before what is taken from elsewhere. */
+static void add_secret(struct variables *x, struct demo_pods *p, str name)
+{
+    const struct object *o = kube_get(p->s.kube, kube_kind(p->s.kube, STR(""), STR("Secret")), STR(NAMESPACE), name);
+    const struct tree *data = o ? tree_get(kube_tree(x->a, o), "data") : NULL;
+
+    for (uint32_t i = 0; data && i < data->n; i++) {
+        struct sb text = {0};
+
+        if (b64url_decode(&text, tree_str(&data->items[i])))
+            add_variable(x, data->keys[i], sb_view(&text));
+        sb_fini(&text);
+    }
+}
+
+/* Values that are written down, and Secrets; other sources do not exist for a process that is no container. */
+static const char *const *environment(struct demo_pods *p, struct arena *a, const struct object *pod)
 {
     const struct tree *containers = tree_at(kube_tree(a, pod), "spec", "containers", NULL);
     const struct tree *env = containers && containers->n ? tree_get(containers->items, "env") : NULL;
-    const char **v = arena_new_array(a, const char *, 2 * (env ? env->n : 0) + 1);
-    uint32_t n = 0;
+    const struct tree *from = containers && containers->n ? tree_get(containers->items, "envFrom") : NULL;
+    struct variables x = {.a = a};
 
-    for (uint32_t i = 0; env && i < env->n; i++) {
-        const struct tree *value = tree_get(&env->items[i], "value");
-
-        if (!value)
-            continue;
-        v[n++] = arena_printf(a, STR_FMT "%c", STR_ARG(tree_str(tree_get(&env->items[i], "name"))), 0).p;
-        v[n++] = arena_printf(a, STR_FMT "%c", STR_ARG(tree_str(value)), 0).p;
-    }
-    return v;
+    for (uint32_t i = 0; env && i < env->n; i++)
+        if (tree_get(&env->items[i], "value"))
+            add_variable(&x, tree_str(tree_get(&env->items[i], "name")), tree_str(tree_get(&env->items[i], "value")));
+    for (uint32_t i = 0; from && i < from->n; i++)
+        add_secret(&x, p, tree_str(tree_at(&from->items[i], "secretRef", "name", NULL)));
+    vec_push(&x.v, NULL);
+    const char *const *all = vec_to_arena(&x.v, a);
+    vec_fini(&x.v);
+    return all;
 }
 
 static void begin(struct demo_pods *p, const struct object *pod)
@@ -91,7 +119,7 @@ static void begin(struct demo_pods *p, const struct object *pod)
                                                                .server = p->s.server,
                                                                .token = p->s.token,
                                                                .ca_pem = p->s.ca_pem,
-                                                               .environment = environment(r->arena, pod),
+                                                               .environment = environment(p, r->arena, pod),
                                                                .pod = pod->name,
                                                                .on_line = on_line,
                                                                .ctx = r},

@@ -1,0 +1,265 @@
+"""What a platform team touches before and around the controller: charts, rights, rules and dashboards, policies, the image.
+
+The charts are installed on a real control plane, the image is unpacked and runs against it. `values/` has the values that people really set.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import yaml
+
+import servers
+from cluster import NAMESPACE, Controller, free_ports, until, want
+
+CHARTS = os.path.join(servers.ROOT, "deploy/charts")
+CHART = os.path.join(CHARTS, "karpenter")
+TERRAFORM = os.path.join(servers.ROOT, "deploy/terraform")
+VALUES = os.path.join(servers.HERE, "values")
+GATES = ("--feature-gates", "CapacityBuffer=true,NodeOverlay=true")
+
+
+def command(*args, cwd=servers.ROOT, env=None, ok=True):
+    p = subprocess.run(args, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, env=dict(os.environ, PATH=servers.BIN + ":" + os.environ["PATH"], **(env or {})))
+    want(not ok or p.returncode == 0, f"{' '.join(args[:4])}…: {p.returncode}\n{p.stdout[-800:]}{p.stderr[-800:]}")
+    return p
+
+
+def template(*args):
+    """The objects of the chart, as {(kind, name): object}."""
+    out = command("helm", "template", "karpenter", CHART, "-n", NAMESPACE, "-a", "monitoring.coreos.com/v1", *args).stdout
+    return {(o["kind"], o["metadata"]["name"]): o for o in yaml.safe_load_all(out) if o}
+
+
+def charts_are_well_formed(_):
+    """helm lint is content, every set of values renders, and a wrong one is refused with the reason."""
+    for chart in ("karpenter", "karpenter-crd"):
+        command("helm", "lint", "--strict", os.path.join(CHARTS, chart), "--set", "settings.clusterName=x")
+    for name in sorted(os.listdir(VALUES)):
+        objects = template("-f", os.path.join(VALUES, name))
+        want(("Deployment", "karpenter") in objects and ("ClusterRole", "karpenter-core") in objects, f"{name}: {list(objects)}")
+    for wrong, why in (("replicas=two", "/replicas"), ("settings.provider=azure", "/settings/provider"), ("settings.clusterName=", "settings.clusterName is needed")):
+        p = command("helm", "template", "karpenter", CHART, "--set", "settings.clusterName=x", "--set", wrong, ok=False)
+        want(p.returncode != 0 and why in p.stderr, f"{wrong}: {p.returncode} {p.stderr}")
+
+
+def values_reach_the_program(_):
+    """Settings are environment variables of the container; falsy ones are left to the program."""
+    objects = template("-f", os.path.join(VALUES, "003-module.yaml"), "--set", "settings.isolatedVPC=false,settings.featureGates.nodeRepair=true,controller.env[0].name=X,controller.env[0].value=y")
+    container = objects[("Deployment", "karpenter")]["spec"]["template"]["spec"]["containers"][0]
+    env = {e["name"]: e.get("value") for e in container["env"]}
+    want(env["CLUSTER_NAME"] == "eks-cluster-dev" and env["INTERRUPTION_QUEUE"] == "karpenter-eks-cluster-dev" and env["KARPENTER_PROVIDER"] == "aws", env)
+    want("ISOLATED_VPC" not in env and "NodeRepair=true" in env["FEATURE_GATES"] and env["X"] == "y" and env["RESERVED_ENIS"] == "0", env)
+    want(container["resources"] == {"requests": {"cpu": "1", "memory": "1Gi"}}, container["resources"])
+    context = container["securityContext"]
+    want(context["runAsNonRoot"] and context["readOnlyRootFilesystem"] and not context["allowPrivilegeEscalation"] and context["capabilities"] == {"drop": ["ALL"]}, context)
+    spec = objects[("Deployment", "karpenter")]["spec"]["template"]["spec"]
+    own = {"app.kubernetes.io/name": "karpenter", "app.kubernetes.io/instance": "karpenter"}
+    want(spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0]["labelSelector"]["matchLabels"] == own, spec["affinity"])
+    want(spec["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"] == own, spec["topologySpreadConstraints"])
+
+
+def metric_families():
+    """Families of docs/metrics.md, which a unit test writes from the program's own tables; series of summaries and histograms have more names."""
+    text = open(os.path.join(servers.ROOT, "docs/metrics.md"), encoding="utf-8").read()
+    names = set(re.findall(r"(?m)^\| `([a-z_]+)` \|", text))
+    return names | {n + suffix for n in names for suffix in ("_bucket", "_sum", "_count")}
+
+
+def expressions():
+    """(where, PromQL) of every rule and every panel."""
+    rules = yaml.safe_load(open(os.path.join(CHART, "monitoring/rules.yaml"), encoding="utf-8"))
+    for group in rules["groups"]:
+        for rule in group["rules"]:
+            yield rule["alert"], rule["expr"]
+    boards = os.path.join(CHART, "monitoring/dashboards")
+    for name in sorted(os.listdir(boards)):
+        board = json.load(open(os.path.join(boards, name), encoding="utf-8"))
+        for panel in board["panels"]:
+            for target in panel.get("targets", ()):
+                yield f"{name}: {panel['title']}", target["expr"]
+
+
+def rules_and_panels_ask_for_metrics_that_exist(stage):
+    """Every name in every expression is a family of the program, and the controller shows what a cluster at rest has."""
+    words = {"sum", "by", "on", "rate", "increase", "count", "absent", "or", "histogram_quantile", "le"}
+    known = metric_families()
+    for where, expr in expressions():
+        bare = re.sub(r'"[^"]*"|\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)|on \([^)]*\)', " ", expr)
+        missing = set(re.findall(r"[a-z_][a-z0-9_]+", bare)) - words - known
+        want(not missing, f"{where}: {missing}")
+    command(os.path.join(servers.ROOT, "tools/dashboards"), "--check")
+    stage.leader.await_lead()
+    text = stage.leader.metrics()
+    for name in ("karpenter_nodeclaims_created", "karpenter_nodes_created", "karpenter_interruption_actions_performed", "leader_election_master_status", "process_resident_memory_bytes"):
+        want(re.search(rf"(?m)^{name}[ {{]", text), f"{name} is not in /metrics")
+
+
+def helm(stage, *args):
+    return command("helm", *args, env={"KUBECONFIG": stage.cluster.real.kubeconfig, "HELM_CACHE_HOME": stage.cluster.work, "HELM_CONFIG_HOME": stage.cluster.work, "HELM_DATA_HOME": stage.cluster.work})
+
+
+def machine(c, name, zone):
+    """A machine of the bootstrap group; kwok plays its kubelet."""
+    c.create("Node", name, {
+        "metadata": {"annotations": {"kwok.x-k8s.io/node": "fake"}, "labels": {
+            "kubernetes.io/os": "linux", "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone, "role": "bootstrap"}},
+        "spec": {"taints": [{"key": "CriticalAddonsOnly", "value": "true", "effect": "NoSchedule"}]},
+        "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "20"}, "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "20"}}})
+
+
+def chart_installs(stage):
+    """helm install, upgrade and uninstall: both replicas run on machines of their own in zones of their own."""
+    c = stage.cluster
+    for i, zone in enumerate("ab"):
+        machine(c, f"bootstrap-{zone}", f"zone-{zone}")
+    release = ("karpenter", CHART, "-n", "installed", "--set", "settings.clusterName=x,settings.provider=kwok", "--skip-crds", "--set", "fullnameOverride=installed")
+    helm(stage, "install", *release, "--create-namespace", "--wait", "--timeout", "60s")
+    pods = c.call("GET", "/api/v1/namespaces/installed/pods")["items"]
+    want(sorted(p["spec"]["nodeName"] for p in pods) == ["bootstrap-a", "bootstrap-b"], [p["spec"].get("nodeName") for p in pods])
+    helm(stage, "upgrade", *release, "--set", "logLevel=debug", "--wait", "--timeout", "60s")
+    want('installed' in helm(stage, "list", "-n", "installed").stdout, "helm list does not know the release")
+    helm(stage, "uninstall", "karpenter", "-n", "installed", "--wait")
+    want(not c.call("GET", "/apis/apps/v1/namespaces/installed/deployments")["items"], "the deployment is still there")
+
+
+def definitions_by_their_chart(stage):
+    """karpenter-crd takes over definitions that came by other means, and puts annotations on them."""
+    helm(stage, "install", "karpenter-crd", os.path.join(CHARTS, "karpenter-crd"), "-n", "default", "--take-ownership", "--set", "additionalAnnotations.team=platform")
+    crd = stage.cluster.call("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodepools.karpenter.sh")
+    want(crd["metadata"]["annotations"].get("team") == "platform", crd["metadata"]["annotations"])
+
+
+NAMES = {"partition": "aws", "region": "us-west-2", "account": "111122223333", "cluster": "demo", "node_role": "KarpenterNodeRole-demo", "queue": "karpenter-demo"}
+
+
+def rendered(name):
+    """A policy of the module, as Terraform renders it."""
+    values = ", ".join(f'{k} = "{v}"' for k, v in NAMES.items())
+    path = os.path.join(TERRAFORM, "policies", name + ".json.tftpl")
+    p = subprocess.run(["terraform", "console"], input=f'templatefile("{path}", {{{values}}})\n', stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, cwd=VALUES)
+    want(p.returncode == 0, p.stderr)
+    return json.loads(re.sub(r"^<<EOT\n|\nEOT$", "", p.stdout.strip()))
+
+
+def policies_are_what_the_controller_needs(_):
+    """The rendered policies: every action has a place, and whatever makes, changes or ends something is bound to the cluster's tags."""
+    command("terraform", "fmt", "-check", "-recursive", TERRAFORM)
+    statements = {}
+    for name in ("node-lifecycle", "iam-integration", "eks-integration", "interruption", "zonal-shift", "resource-discovery"):
+        for s in rendered(name)["Statement"]:
+            want(s["Effect"] == "Allow" and s["Sid"] not in statements, s)
+            statements[s["Sid"]] = s
+    expected = json.load(open(os.path.join(servers.HERE, "policies.json"), encoding="utf-8"))
+    want(set(statements) == set(expected), sorted(set(statements) ^ set(expected)))
+    as_list = lambda x: x if isinstance(x, list) else [x]
+    for sid, (actions, kinds, conditions) in expected.items():
+        s = statements[sid]
+        want(sorted(as_list(s["Action"])) == sorted(actions), f"{sid}: {s['Action']}")
+        want(sorted(r.split(":")[-1] if "/" not in r else r.split(":", 5)[-1] for r in as_list(s["Resource"])) == sorted(kinds), f"{sid}: {s['Resource']}")
+        want(sorted(f"{op} {key}" for op, keys in s.get("Condition", {}).items() for key in keys) == sorted(conditions), f"{sid}: {s.get('Condition')}")
+    events = json.load(open(os.path.join(TERRAFORM, "policies/events.json"), encoding="utf-8"))
+    want(sorted((e["source"], e["detail_type"]) for e in events.values()) == [
+        ("aws.ec2", "EC2 Capacity Reservation Instance Interruption Warning"), ("aws.ec2", "EC2 Instance Rebalance Recommendation"),
+        ("aws.ec2", "EC2 Instance State-change Notification"), ("aws.ec2", "EC2 Spot Instance Interruption Warning"), ("aws.health", "AWS Health Event")], events)
+
+
+def image_runs(stage):
+    """The image without an engine: twice the same bytes, small, and its program runs in its own root against the API server."""
+    c = stage.cluster
+    subprocess.run(["make", "-s", "all"], cwd=servers.ROOT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    made = [os.path.join(c.work, f"image-{i}.tar") for i in (1, 2)]
+    said = [command(os.path.join(servers.ROOT, "tools/image"), "-o", path).stdout for path in made]
+    want(open(made[0], "rb").read() == open(made[1], "rb").read(), "two archives differ")
+    size = float(re.search(r"([0-9.]+) MB compressed", said[0]).group(1))
+    want(size <= 30, f"{size} MB")
+    layout, root = os.path.join(c.work, "layout"), os.path.join(c.work, "root")
+    for path in (layout, root):
+        os.makedirs(path)
+    shutil.unpack_archive(made[0], layout)
+    manifest = json.load(open(os.path.join(layout, "manifest.json"), encoding="utf-8"))[0]
+    command("tar", "-xzf", os.path.join(layout, manifest["Layers"][0]), "-C", root)
+    want(json.load(open(root + "/usr/share/doc/karpenter/sbom.spdx.json", encoding="utf-8"))["spdxVersion"] == "SPDX-2.3", "the SBOM")
+    want(command("chroot", "--userspec=65532:65532", root, "/usr/bin/karpenter", "version").stdout.startswith("karpenter "), "version")
+    shutil.copy(c.kubeconfig, root + "/kubeconfig")
+    os.chmod(root + "/kubeconfig", 0o644)
+    metrics, probes = free_ports(2)
+    p = subprocess.Popen(["chroot", "--userspec=65532:65532", root, "/usr/bin/karpenter", "controller", "--provider", "kwok", "--kubeconfig", "/kubeconfig", "--metrics-port", str(metrics),
+                          "--health-probe-port", str(probes)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        until(20, "it is ready", lambda: want(p.poll() is None, "it has ended") or Controller.ask(None, probes, "/readyz")[0] == 200)
+    finally:
+        p.terminate()
+        out = p.communicate(timeout=20)[0]
+    want(p.returncode == 0, out[-800:])
+
+
+def package_installs(stage):
+    """The Debian package: unpacked, its program runs; twice the same bytes."""
+    c = stage.cluster
+    made = [os.path.join(c.work, f"karpenter-{i}.deb") for i in (1, 2)]
+    for path in made:
+        command(os.path.join(servers.ROOT, "tools/deb"), "-o", path)
+    want(open(made[0], "rb").read() == open(made[1], "rb").read(), "two packages differ")
+    root = os.path.join(c.work, "deb")
+    command("dpkg-deb", "-x", made[0], root)
+    want(command(root + "/usr/bin/karpenter", "version").stdout.startswith("karpenter "), "version")
+    want(os.path.exists(root + "/lib/systemd/system/karpenter.service"), "the unit")
+
+
+def rights_are_needed(stage):
+    """Each rule of the controller's roles is taken away once, and something is refused; with all of them nothing is."""
+    c = stage.cluster
+    want(all(r.stop() == 0 for r in stage.all if r.process.poll() is None), "a replica did not end well")
+    roles = {k: v for k, v in template("--set", "settings.provider=kwok").items() if k in (("ClusterRole", "karpenter-core"), ("ClusterRole", "karpenter"), ("Role", "karpenter"))}
+    path = {"ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles/", "Role": f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}/roles/"}
+
+    def rules(kind, name, those):
+        c.call("PATCH", path[kind] + name, {"rules": those}, "application/merge-patch+json")
+
+    def busy(name):
+        """A node that comes, expires, is drained against a budget and goes; a buffer and an overlay beside it: every kind of write happens."""
+        c.pool(name, expireAfter="6s", terminationGracePeriod="5s")
+        c.create("PodDisruptionBudget", name, {"spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"app": name}}}})
+        c.deployment(name, 1)
+        c.create("CapacityBuffer", name, {"spec": {"scalableRef": {"apiGroup": "apps", "kind": "Deployment", "name": name}, "replicas": 0}})
+        c.create("NodeOverlay", name, {"spec": {"requirements": [{"key": "karpenter.sh/nodepool", "operator": "In", "values": [name]}], "priceAdjustment": "+1%"}})
+
+    def idle(name):
+        for kind in ("CapacityBuffer", "NodeOverlay", "PodDisruptionBudget"):
+            c.delete(kind, name)
+        c.delete("Deployment", name)
+        c.delete("NodePool", name)
+
+    def refused(replica):
+        return [l for l in replica.text().splitlines() if "forbidden" in l]
+
+    n = 0
+    for (kind, name), role in roles.items():
+        for i, rule in enumerate(role["rules"]):
+            n += 1
+            rules(kind, name, role["rules"][:i] + role["rules"][i + 1:])
+            c.delete("Lease", "karpenter-leader-election")
+            busy(f"rule-{n}")
+            replica = Controller(c, stage.program, f"rule-{n}", *stage.place.args, *GATES)
+            try:
+                until(45, f"{kind} {name} without {json.dumps(rule)}: something is refused", lambda r=replica: refused(r) or r.process.poll() is not None)
+            finally:
+                rules(kind, name, role["rules"])
+                idle(f"rule-{n}")
+                replica.kill()
+    c.delete("Lease", "karpenter-leader-election")
+    replica = Controller(c, stage.program, "all-rules", *stage.place.args, *GATES)
+    busy("all-rules")
+    try:
+        c.ready_claims("all-rules")
+        idle("all-rules")
+        until(60, "everything goes", lambda: not c.list("NodeClaim"))
+        want(not refused(replica), refused(replica)[:2])
+    finally:
+        stage.statuses.append(replica.stop())
+
+
+SCENARIOS = [charts_are_well_formed, values_reach_the_program, policies_are_what_the_controller_needs, rules_and_panels_ask_for_metrics_that_exist, chart_installs, definitions_by_their_chart,
+             image_runs, package_installs, rights_are_needed]
