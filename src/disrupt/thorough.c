@@ -77,10 +77,11 @@ static void replace_drifted(struct run *r)
  * and the one that saves most is taken. */
 enum way { LARGE_SETS_FIRST, WORST_FIRST, DELETES_FIRST, MERGES_FIRST, PREFIX_FIRST, N_WAYS };
 
-/* Candidates; beyond that two ways have to do, and the next pass finds what is left. A controller waits for the answer
- * and asks again soon. */
+/* Candidates; beyond that two ways have to do, then one, and the next pass finds what is left. A controller waits for the
+ * answer and asks again soon. */
 #define ALL_WAYS_UP_TO 1000
 #define ALL_WAYS_LIVE 100
+#define TWO_WAYS_UP_TO 2000
 
 static void consolidate_many(struct run *r, enum way way)
 {
@@ -158,9 +159,10 @@ static void consolidate_all(struct run *r, unsigned methods)
     uint32_t questions = whatif_kept(r->w), commands = r->commands.n, n;
     (void)candidates_of(&r->c, r->a, METHOD_MULTI, &n);
     struct arena_mark mark = arena_mark(r->a);
-    enum way best = LARGE_SETS_FIRST, last = n <= (r->live ? ALL_WAYS_LIVE : ALL_WAYS_UP_TO) ? N_WAYS - 1 : WORST_FIRST;
+    enum way first = n > TWO_WAYS_UP_TO ? WORST_FIRST : LARGE_SETS_FIRST, best = first,
+             last = n > (r->live ? ALL_WAYS_LIVE : ALL_WAYS_UP_TO) ? WORST_FIRST : N_WAYS - 1;
 
-    consolidate_by(r, methods, best);
+    consolidate_by(r, methods, first);
     if (r->commands.n == commands) {
         consolidate_rest(r, methods);
         return;
@@ -168,7 +170,7 @@ static void consolidate_all(struct run *r, unsigned methods)
     if (!(methods & 1u << METHOD_MULTI))
         return; /* single nodes know one way only */
     double most = saved(r);
-    for (enum way way = LARGE_SETS_FIRST + 1; way <= last; way++) {
+    for (enum way way = first + 1; way <= last; way++) {
         take_back(r, questions, commands);
         arena_rewind(r->a, mark);
         consolidate_by(r, methods, way);

@@ -11,7 +11,7 @@
 #include "disrupt/methods.h"
 
 #define NODES_PER_CLAIM 2 /* to begin with; sets that did well say how many the next ones have */
-#define QUESTIONS_A_SET 5
+#define QUESTIONS_A_SET 10
 #define MISSES 24 /* sets in a row of which nothing came; those that follow are used better yet */
 
 struct ranked {

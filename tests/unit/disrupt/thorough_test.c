@@ -144,8 +144,7 @@ static const struct scenario several[] = {
     {"compat: Karpenter never makes two", "method all\n" LEAN("0.4"), "commands=0"},
     {"not for a saving that is smaller than one in twenty", "method thorough\n" LEAN("0.34"), "commands=0"},
     {"a single node never becomes two",
-     "method thorough\n" TYPES
-     "pool default budget=100% req='itype In small'\n" BIG("n") "\npod p x2 node=n cpu=1.5",
+     "method thorough\n" TYPES "pool default budget=100% req='itype In small'\n" BIG("n") "\npod p x2 node=n cpu=1.5",
      "commands=0"},
     {"a node that is not initialized is no place for the pods, and does not hold the others up",
      "method thorough\n" TYPES POOL BIG("n") "\n" SMALL("new") " registered\npod p node=n cpu=1", "replaces=n>small"},
