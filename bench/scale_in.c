@@ -1,7 +1,7 @@
 /* bench-scale-in - how a live cluster comes down after many of its pods have gone.
  *
  *     bench-scale-in [--nodes N] [--removed PERCENT] [--budget NODES] [--after DURATION] [--steady MINUTES] [--seed N]
- *                    [--minutes N] [--settings KEY=VALUE] [--dump FILE] [--log]
+ *                    [--minutes N] [--settings KEY=VALUE] [--dump FILE] [--dump-at SECOND] [--log]
  *
  * The simulated cluster and the controller as it runs in a pod. Deployments of sixty sizes grow until the controller has made N nodes (1,000).
  * Then so many of the pods (30 %) are no longer wanted, and the controller consolidates until it has found nothing for five minutes, at most for half an hour (--minutes). One JSON
@@ -10,7 +10,7 @@
  *   goalWindows       of them, until the nodes cost at most 1.05 times the lower bound for the pods that are left; null: never
  *   goalSeconds, goalEvicted, goalCpuSeconds   until then: virtual time, pods that were evicted, CPU of the controller
  *   costAfter, lowerBound, evicted, …          at the end; freshCost: of nodes that a plan for all pods at once buys
- * --dump: the cluster as the first decision finds it, for `karpenter plan --disrupt` and bench-disrupt.
+ * --dump: the cluster as the first decision finds it, or some seconds after the removal, for `karpenter plan --disrupt` and bench-disrupt.
  * With --steady instead of the removal: 1 % of the pods are replaced every minute, and
  *   cpuPercent        is what the controller takes of a core meanwhile, network and fibers of the simulation included
  */
@@ -28,7 +28,6 @@
 #define WAVE_LOOKS 60
 #define SETTLE_S 120.0 /* between growing and what is measured */
 #define QUIET_S 300.0
-#define DUMP_S 9.0 /* after the removal: the pods are gone */
 #define WITHIN 1.05
 #define STEADY_SHARE 0.01
 
@@ -79,7 +78,8 @@ static void await_pods(struct scene *s, const struct app apps[APPS])
 }
 
 /* Until nothing was removed for a while, or it has been long enough; `each` looks at every second. */
-static void await_quiet(struct scene *s, double most_s, void (*each)(void *ctx, const struct figures *f), void *ctx)
+static void await_quiet(struct scene *s, double most_s,
+                        void (*each)(void *ctx, struct scene *s, const struct figures *f), void *ctx)
 {
     double began_s = scene_now(s).at_s;
 
@@ -87,7 +87,7 @@ static void await_quiet(struct scene *s, double most_s, void (*each)(void *ctx, 
         scene_run(s, 1);
         struct figures f = scene_now(s);
 
-        each(ctx, &f);
+        each(ctx, s, &f);
         if (f.at_s - MAX(began_s, f.commands->last_s) >= QUIET_S || f.at_s - began_s >= most_s)
             return;
     }
@@ -122,12 +122,18 @@ struct descent {
     struct figures before, at_goal, after;
     uint32_t goal_windows;
     bool reached;
+    const char *dump; /* NULL: nowhere, or done */
+    double dump_s;
 };
 
-static void watch_cost(void *ctx, const struct figures *f)
+static void watch_cost(void *ctx, struct scene *s, const struct figures *f)
 {
     struct descent *d = ctx;
 
+    if (d->dump && f->at_s >= d->dump_s) {
+        scene_dump(s, d->dump);
+        d->dump = NULL;
+    }
     if (d->reached || f->cost > WITHIN * d->bound || f->waiting)
         return;
     d->reached = true;
@@ -144,10 +150,8 @@ static void shrink(struct scene *s, const struct trial *o, struct app apps[APPS]
         scene_scale(s, i, apps[i].replicas);
     }
     d->bound = bound_of(o, apps, &d->fresh);
-    if (o->dump) {
-        scene_run(s, DUMP_S);
-        scene_dump(s, o->dump);
-    }
+    d->dump = o->dump;
+    d->dump_s = d->before.at_s + (double)o->dump_s;
     await_quiet(s, (double)o->minutes * 60, watch_cost, d);
     d->after = scene_now(s);
     if (d->after.running + d->after.waiting < pods_of(apps))
@@ -275,11 +279,9 @@ static bool read_number(const char *name, const char *value, struct trial *o)
     const struct {
         const char *name;
         int64_t *to, least, most;
-    } numbers[] = {{"--nodes", &o->nodes, 1, 10000},
-                   {"--removed", &o->removed, 1, 99},
-                   {"--seed", &o->seed, 0, INT64_MAX},
-                   {"--minutes", &o->minutes, 1, 24 * 60},
-                   {"--steady", &o->steady_min, 1, 24 * 60}};
+    } numbers[] = {{"--nodes", &o->nodes, 1, 10000},       {"--removed", &o->removed, 1, 99},
+                   {"--seed", &o->seed, 0, INT64_MAX},     {"--dump-at", &o->dump_s, 0, 24 * 3600},
+                   {"--minutes", &o->minutes, 1, 24 * 60}, {"--steady", &o->steady_min, 1, 24 * 60}};
 
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
         if (strcmp(name, numbers[i].name) == 0)
@@ -315,7 +317,8 @@ static void read_options(struct trial *o, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct trial o = {.nodes = 1000, .removed = 30, .seed = 1, .minutes = 30, .budget = "100%", .after = "0s"};
+    struct trial o = {
+        .nodes = 1000, .removed = 30, .seed = 1, .minutes = 30, .dump_s = 9, .budget = "100%", .after = "0s"};
     struct app apps[APPS];
     struct sb out = {0};
     struct jw w = {.out = &out};

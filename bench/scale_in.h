@@ -10,7 +10,7 @@
 struct cli_env;
 
 struct trial {
-    int64_t nodes, removed, seed, steady_min, minutes;
+    int64_t nodes, removed, seed, steady_min, minutes, dump_s;
     const char *budget, *after, *dump;
     VEC(const char *) settings; /* of the controller: KEY=VALUE */
     bool log;

@@ -7,6 +7,8 @@
 
 #include "base/arena.h"
 
+#define FIRST_CAP 256u /* most texts are shorter, or much longer */
+
 void sb_grow(struct sb *b, size_t more)
 {
     assert(more < SIZE_MAX / 4);   /* a length that went wrong, not a text */
@@ -14,7 +16,7 @@ void sb_grow(struct sb *b, size_t more)
 
     if (need <= b->cap)
         return;
-    b->cap = MAX(need, MAX(b->cap * 2, (size_t)64));
+    b->cap = MAX(need, MAX(b->cap * 2, (size_t)FIRST_CAP));
     b->p = xrealloc(b->p, b->cap);
 }
 

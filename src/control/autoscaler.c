@@ -14,6 +14,7 @@
 #include "control/scrape.h"
 #include "k8s/election.h"
 #include "net/fiber.h"
+#include "plan/plan.h"
 
 #define ELECTION_QPS 20
 #define ELECTION_BURST 30
@@ -246,6 +247,7 @@ static bool set_up(struct autoscaler *o, struct err *e)
     o->c.recorder = recorder_new(o->c.api, STR("karpenter"), o->s.log);
     recorder_mute(o->c.recorder, true); /* until we lead */
     o->c.manager = manager_new(o->s.world, o->s.log, o->metrics);
+    o->c.frame = frame_new();
     o->controllers = controllers_register(&o->c);
     if (o->s.provider->attach)
         o->provider_controllers = o->s.provider->attach(&o->c);
@@ -325,6 +327,7 @@ void autoscaler_free(struct autoscaler *o)
     if (o->provider_controllers)
         o->s.provider->detach(o->provider_controllers);
     controllers_free(o->controllers);
+    frame_free(o->c.frame);
     recorder_free(o->c.recorder);
     store_free(o->c.store);
     if (o->c.cloud && o->c.cloud->free)

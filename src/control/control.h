@@ -14,6 +14,7 @@
 #include "state/store.h"
 
 struct feed;
+struct frame;
 struct overlays;
 struct control_metrics;
 
@@ -26,6 +27,7 @@ struct control {
     void *provider;            /* the provider's own: its make() puts it there, for its attach() */
     struct overlays *overlays; /* between c->cloud and the provider; NULL: their gate is closed */
     struct syms *syms;
+    struct frame *frame; /* of all plans (plan/plan.h); NULL: each begins with nothing */
     struct manager *manager;
     struct recorder *recorder;
     struct log *log;

@@ -2,7 +2,7 @@
 #include "control/correlate.h"
 
 #include "base/map.h"
-#include "control/uuid.h"
+#include "net/uuid.h"
 #include "net/world.h"
 
 #define REMEMBERED 4096u

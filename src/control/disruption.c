@@ -106,6 +106,7 @@ static struct pass_options options_of(struct disruptor *d, struct arena *a, cons
 {
     return (struct pass_options){
         .method = m,
+        .frame = d->c->frame,
         .compat = d->c->options->settings.consolidation == CONSOLIDATION_COMPAT,
         .busy = taken_bits(d, a, s),
         .static_room = m == METHOD_STATIC_DRIFT ? static_rooms(d, a, s) : NULL,
@@ -116,7 +117,7 @@ static struct pass_options options_of(struct disruptor *d, struct arena *a, cons
 struct sight {
     const struct snapshot *s;
     struct candidates *known;
-    const uint64_t *told;    /* NULL: to be asked for */
+    uint64_t *told;          /* NULL: nobody has asked yet */
     const uint64_t *waiting; /* nodes that the run has decided about: bit set over snapshot.nodes; NULL: none */
     bool searched;           /* some method had candidates that it did not know about already */
 };
@@ -154,8 +155,7 @@ static const struct pass *look(struct disruptor *d, struct reconcile *r, struct 
     }
     x->searched |= p->n_candidates && !o.unchanged;
     pass_report(d, r, s, m, p);
-    if (p->n_remarks)
-        x->told = NULL;
+    pass_told_more(d, s, p, x->told);
     d->ran_ms[m] = s->now_ms;
     if (looks_twice(m) && p->n_candidates && p->n_commands == 0 && !p->constrained && p->error.n == 0) {
         d->settled[m] = now;

@@ -135,6 +135,8 @@ void pass_report(struct disruptor *d, struct reconcile *r, const struct snapshot
 void pass_took(struct disruptor *d, enum disrupt_method m, int64_t began_us);
 /* Nodes of which it was said a while ago that they cannot be consolidated: bit set over snapshot.nodes. */
 uint64_t *pass_told(struct disruptor *d, struct arena *a, const struct snapshot *s);
+/* The same after the pass has said what it had to say. */
+void pass_told_more(struct disruptor *d, const struct snapshot *s, const struct pass *p, uint64_t *told);
 void removal_rejected(struct disruptor *d, struct arena *a, const struct removal *x, enum recheck why,
                       uint32_t n_failed);
 void budgets_report(struct reconcile *r, const struct snapshot *s);

@@ -162,6 +162,11 @@ static bool begin(struct start *s)
     for (uint32_t i = 0; i < x->n_leavers; i++)
         if (disruption_is_taken(d, x->leavers[i].provider_id))
             return err_set(&s->err, ERR_CONFLICT, "candidate is being disrupted");
+    /* What cannot be replaced is not marked: a pool that is beyond its limits (a process died between a replacement and the end of what it replaces) would have its nodes
+     * tainted and untainted for as long as that lasts, as upstream does it. */
+    for (uint32_t i = 0; i < x->n_replacements; i++)
+        if (!round_may_create(d->c, &x->replacements[i].claim, &s->err))
+            return err_wrap(&s->err, "launching replacement nodeclaim");
     say_begin(s);
     if (!mark_all(s))
         return err_wrap(&s->err, "marking disrupted");

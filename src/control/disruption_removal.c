@@ -1,7 +1,7 @@
 /* Commands as they are carried out: names, ids and bodies, in an arena of their own. */
 #include "base/sb.h"
 #include "control/disruption_int.h"
-#include "control/uuid.h"
+#include "net/uuid.h"
 #include "data/json.h"
 
 #define NAMES_SHOWN 5

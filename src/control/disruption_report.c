@@ -103,18 +103,30 @@ void protections_report(struct disruptor *d, struct arena *a, const struct snaps
     }
 }
 
+static bool is_told(struct disruptor *d, const struct state_node *n)
+{
+    return n->node && n->claim && recorder_knows(d->c->recorder, "Unconsolidatable", &n->node->uid, 1) &&
+           recorder_knows(d->c->recorder, "Unconsolidatable", &n->claim->uid, 1);
+}
+
 uint64_t *pass_told(struct disruptor *d, struct arena *a, const struct snapshot *s)
 {
     uint64_t *told = arena_new_array(a, uint64_t, (s->n_nodes + 63) / 64 + 1);
 
-    for (uint32_t i = 0; i < s->n_nodes; i++) {
-        const struct state_node *n = &s->nodes[i];
-
-        if (n->node && n->claim && recorder_knows(d->c->recorder, "Unconsolidatable", &n->node->uid, 1) &&
-            recorder_knows(d->c->recorder, "Unconsolidatable", &n->claim->uid, 1))
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        if (is_told(d, &s->nodes[i]))
             bit_set(told, i);
-    }
     return told;
+}
+
+void pass_told_more(struct disruptor *d, const struct snapshot *s, const struct pass *p, uint64_t *told)
+{
+    for (uint32_t i = 0; i < p->n_remarks; i++) {
+        uint32_t node = p->remarks[i].node;
+
+        if (p->remarks[i].kind == REMARK_UNCONSOLIDATABLE && node != UINT32_MAX && is_told(d, &s->nodes[node]))
+            bit_set(told, node);
+    }
 }
 
 void removal_rejected(struct disruptor *d, struct arena *a, const struct removal *x, enum recheck why,

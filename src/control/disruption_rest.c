@@ -8,6 +8,7 @@
 #include "control/disruption_int.h"
 #include "disrupt/candidate.h"
 #include "model/evict.h"
+#include "plan/plan.h"
 
 static uint64_t catalog_version(const struct control *c)
 {
@@ -97,6 +98,7 @@ void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s, 
     d->rest.changes = changes;
     if (!again || !is_idle(d) || !is_timeless(a, s))
         return;
+    frame_reset(d->c->frame); /* nobody plans for a while */
     d->rest.arena = arena_new(0);
     d->rest.catalog_version = catalog_version(d->c);
     d->rest.until_ms = d->news_ms + SETTLED_MS;

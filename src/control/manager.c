@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "control/manager_metrics.h"
-#include "control/uuid.h"
+#include "net/uuid.h"
 #include "control/workq.h"
 #include "net/fiber.h"
 

@@ -313,7 +313,7 @@ static const struct option table[] = {
      O_CHOICE,
      0,
      set_min_savings},
-    {{"consolidation-max-replacements", "CONSOLIDATION_MAX_REPLACEMENTS", "1",
+    {{"consolidation-max-replacements", "CONSOLIDATION_MAX_REPLACEMENTS", "8",
       "how many new nodes may take the place of those that go"},
      O_CHOICE,
      0,

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "control/write.h"
 
 #define VALIDATED "ValidationSucceeded"
@@ -15,7 +16,8 @@ struct overlays {
     bool stale;          /* something has changed since */
     const struct catalog *base, *catalog;
     uint64_t version; /* of `base` then: the provider may change what it points to */
-    str *names;       /* [n] of the overlays that it was worked out from, and what became of each */
+    uint32_t n_worked_out;
+    str *names; /* [n] of the overlays that it was worked out from, and what became of each */
     struct overlay_verdict *verdicts;
     uint32_t n;
 };
@@ -64,6 +66,12 @@ static void work_out(struct overlays *s, const struct catalog *base)
     struct overlay *v = all_overlays(s, s->arena);
     s->verdicts = arena_new_array(s->arena, struct overlay_verdict, s->n);
     s->catalog = overlays_apply(s->arena, s->c->syms, base, pools, n_pools, v, s->n, s->verdicts);
+    if (s->catalog != base) {
+        struct catalog *own = arena_dup_array(s->arena, struct catalog, s->catalog, 1);
+
+        own->version = u64_pair(++s->n_worked_out, (uint32_t)base->version);
+        s->catalog = own;
+    }
     s->base = base;
     s->version = base->version;
     s->stale = false;

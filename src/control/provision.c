@@ -8,7 +8,7 @@
 #include "control/buffers.h"
 #include "control/fan.h"
 #include "control/metrics.h"
-#include "control/uuid.h"
+#include "net/uuid.h"
 #include "model/duration.h"
 #include "model/evict.h"
 
@@ -324,7 +324,7 @@ static struct round *plan_anew(struct provisioner *p, struct log *log)
     say_computing(log, s->n_pending - s->n_moving, s->n_moving);
     if (!have_pools(p, log))
         return NULL;
-    struct round *d = round_of(p->arena, c->store, s, plan_make(pass, s), world_random(c->world));
+    struct round *d = round_of(p->arena, c->store, s, plan_make_in(c->frame, pass, s), world_random(c->world));
     uint64_t number = store_plan_number(c->store);
     for (uint32_t i = 0; i < d->n_claims; i++)
         d->claims[i].plan = number;

@@ -83,6 +83,8 @@ struct round_node round_node_of(struct arena *a, const struct store *st, const s
 
 /* Which names the pool. */
 struct log *round_log(struct arena *a, const struct log *l, const struct round_claim *x);
+/* Whether the pool is within its limits, and nobody has overtaken the plan; round_create() asks this first. */
+bool round_may_create(struct control *c, const struct round_claim *x, struct err *e);
 /* Creates the NodeClaim; counted by why: "provisioned". The name is in the arena, the log names the pool already. Not when the pool is beyond its limits by now; and ERR_CONFLICT when it has limits
  * and others make claims of it, or have made some since this one was planned: it is to be planned again. */
 bool round_create(struct control *c, struct arena *a, struct log *l, const struct round_claim *x, const char *reason,

@@ -128,12 +128,17 @@ static bool create(struct control *c, struct arena *a, const struct round_claim 
     return ok;
 }
 
+bool round_may_create(struct control *c, const struct round_claim *x, struct err *e)
+{
+    return within_limits(c, x, e) && is_up_to_date(c, x, e);
+}
+
 bool round_create(struct control *c, struct arena *a, struct log *l, const struct round_claim *x, const char *reason,
                   str *ret_name, struct err *e)
 {
     struct tree *made;
 
-    if (!within_limits(c, x, e) || !is_up_to_date(c, x, e) || !create(c, a, x, &made, e))
+    if (!round_may_create(c, x, e) || !create(c, a, x, &made, e))
         return false;
     *ret_name = tree_str(tree_at(made, "metadata", "name", NULL));
     metric_inc(c->metrics->nodeclaims_created_total, 1,

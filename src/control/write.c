@@ -1,4 +1,4 @@
-/* Writes of controllers. Two copies of the object are read from its text in the store: one stays as it was, the other is changed, and what is sent is the
+/* Writes of controllers. The object is read from its text in the store, and has a twin: one stays as it was, the other is changed, and what is sent is the
  * difference. */
 #include "control/write.h"
 
@@ -65,7 +65,7 @@ bool draft_hold(struct draft *d, struct control *c, struct arena *a, enum object
 void draft_read(struct draft *d)
 {
     d->before = json_read_own(d->arena, d->text);
-    d->obj = json_read_own(d->arena, d->text);
+    d->obj = tree_twin(d->arena, d->before);
 }
 
 bool draft_open(struct draft *d, struct control *c, struct arena *a, enum object_kind kind, str name)
@@ -124,7 +124,7 @@ bool draft_patch(struct draft *d, unsigned flags, struct err *e)
             return false;
     }
     d->before = now;
-    d->obj = tree_copy(d->arena, now);
+    d->obj = tree_twin(d->arena, now);
     return true;
 }
 

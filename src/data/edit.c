@@ -71,6 +71,26 @@ struct tree *tree_copy(struct arena *a, const struct tree *t)
     return to;
 }
 
+static void share_into(struct arena *a, struct tree *to)
+{
+    if (to->kind != TREE_LIST && to->kind != TREE_MAP)
+        return;
+    to->cap = to->n;
+    to->items = arena_memdup(a, to->items, to->n * sizeof(*to->items), alignof(struct tree));
+    if (to->kind == TREE_MAP)
+        to->keys = arena_memdup(a, to->keys, to->n * sizeof(*to->keys), alignof(str));
+    for (uint32_t i = 0; i < to->n; i++)
+        share_into(a, &to->items[i]);
+}
+
+struct tree *tree_twin(struct arena *a, const struct tree *t)
+{
+    struct tree *to = arena_memdup(a, t, sizeof(*t), alignof(struct tree));
+
+    share_into(a, to);
+    return to;
+}
+
 static bool numbers_equal(str a, str b)
 {
     double x, y;

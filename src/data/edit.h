@@ -15,6 +15,8 @@ struct tree tree_of_null(void);
 
 /* Deep: nothing of the copy points into the original. */
 struct tree *tree_copy(struct arena *a, const struct tree *t);
+/* A copy that can be changed by itself and shares the text of strings, for as long as that is there. */
+struct tree *tree_twin(struct arena *a, const struct tree *t);
 /* Maps in any order of keys, numbers by value, lists in order. */
 bool tree_equal(const struct tree *a, const struct tree *b);
 /* Written in the same way: keys in the same order, numbers with the same digits. Costs nothing where one is part of the other. */

@@ -45,10 +45,15 @@ static bool differs_in_type(struct run *r, struct candidate *const *v, uint32_t 
     return true;
 }
 
+/* Several new nodes for several others: there is nearly always a way to save a little, and many pods would move for it. */
+#define SEVERAL_SAVE 0.05
+
 static bool enough_saved(const struct run *r, const struct decision *d)
 {
     const struct settings *st = &r->s->settings;
 
+    if (d->n_claims > 1 && d->savings < SEVERAL_SAVE * d->price)
+        return false;
     return d->savings >= st->min_savings_usd && d->savings >= st->min_savings_share * d->price;
 }
 

@@ -61,7 +61,7 @@ static void remove_busy(struct run *r)
 
 static void compile(struct run *r)
 {
-    r->w = whatif_new(r->s, r->c.movable);
+    r->w = whatif_new_in(r->frame, r->s, r->c.movable);
     if (r->o->compat)
         whatif_set_compat(r->w);
     else
@@ -80,7 +80,7 @@ void run_compile_and_prove(struct run *r, struct candidate *const *v, uint32_t n
     whatif_gauge(r->w);
     r->held = arena_new_array(r->a, uint64_t, BITS_WORDS(r->s->n_nodes));
     for (uint32_t i = 0; i < n; i++) {
-        const struct whatif_price price = {v[i]->price, v[i]->spot, r->o->compat ? 1 : claims_allowed(r)};
+        const struct whatif_price price = {v[i]->price, v[i]->spot, 1};
         struct whatif_hold hold;
 
         if (whatif_hold(r->w, v[i]->node, &price, &hold))
@@ -277,7 +277,7 @@ static struct decision decide(struct run *r, struct candidate *c, enum disrupt_m
     case N_METHODS:
         break;
     }
-    return consolidate(r, &c, 1, r->o->compat ? 1 : claims_allowed(r), /* tell= */ true);
+    return consolidate(r, &c, 1, 1, /* tell= */ true);
 }
 
 /* A candidate that no command took: what its own simulation says. A budget is to blame only for nodes that would go

@@ -20,6 +20,7 @@ struct run {
     const uint64_t *busy;           /* bit set over nodes that a command under way has; NULL: none */
     const uint64_t *waiting;        /* of these: a command has them that has not begun; NULL: none */
     const struct candidates *known; /* what is known of the nodes already; NULL: nothing */
+    struct frame *frame;            /* plan/plan.h; NULL: none */
     const uint64_t *only;           /* bit set over nodes: the run is about these, and those that are busy; NULL: all */
     struct candidates c;
     struct balance balance;
@@ -133,7 +134,8 @@ bool is_free(const struct run *r, const struct candidate *c);
 void free_candidates(struct run *r, enum disrupt_method m, candidate_list *out);
 bool take_if_allowed(struct run *r, const struct candidate *c); /* from its pool's budget */
 void return_all(struct run *r, const candidate_list *v);        /* to the budgets */
-uint32_t claims_allowed(const struct run *r);                   /* replacements in one command */
+/* Replacements in one command of so many nodes: fewer than go, but for one. */
+uint32_t claims_allowed(const struct run *r, uint32_t n);
 /* The next candidates from `at` on that are free and within their budgets, at most `size`; the budgets are taken. */
 void next_chunk(struct run *r, const candidate_list *all, uint32_t *at, uint32_t size, candidate_list *out);
 /* Ends the open question, whose answer was yes. Nodes that need no replacement do not pay for those that do: they are
@@ -141,9 +143,9 @@ void next_chunk(struct run *r, const candidate_list *all, uint32_t *at, uint32_t
 void accept(struct run *r, const candidate_list *v, const struct decision *d);
 
 /* Neighbours in the order of candidates: all of them at first, or one; half as many after a no, twice as many after a
- * yes. What is asked about together cannot count on each other's room, which is why large sets come first. A single node
+ * yes. `replace`: sets may need new nodes. What is asked about together cannot count on each other's room, which is why large sets come first. A single node
  * goes only if it needs no replacement. */
-void sweep(struct run *r, uint32_t max_claims, bool all_first);
+void sweep(struct run *r, bool replace, bool all_first);
 /* Nodes that one cheaper node can take the place of. Neighbours are alike, so sets grow from two of them. */
 void merge_many(struct run *r);
 /* As many as can go together, from the best on: what Karpenter would do, without its limit. */

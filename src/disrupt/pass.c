@@ -154,6 +154,7 @@ struct pass *disrupt_pass(struct arena *a, const struct snapshot *s, const struc
                     .busy = o->busy,
                     .waiting = o->waiting,
                     .known = o->known,
+                    .frame = o->frame,
                     .report = &report,
                     .live = true};
 

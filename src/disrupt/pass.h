@@ -19,6 +19,7 @@ void pass_candidates_free(struct candidates *c); /* its arena keeps the rest */
 struct pass_options {
     enum disrupt_method method;
     const struct candidates *known; /* of this snapshot; NULL: found out for this pass alone */
+    struct frame *frame;            /* plan.h; NULL: none */
     bool compat;                    /* Karpenter's own search and at most one command of a method, where it makes one */
     const uint64_t
         *busy; /* bit set over snapshot.nodes: a command under way has them; no candidates, nothing is said of them */

@@ -238,7 +238,9 @@ enum recheck disrupt_recheck(struct arena *a, const struct snapshot *s, const st
 {
     const struct disrupt_options options = {.methods = 1u << o->method, .compat = o->compat};
     struct check k = {
-        .r = {.a = a, .s = s, .o = &options, .busy = others(a, s, o, c), .only = own(a, s, c)}, .o = o, .c = c};
+        .r = {.a = a, .s = s, .o = &options, .busy = others(a, s, o, c), .frame = o->frame, .only = own(a, s, c)},
+        .o = o,
+        .c = c};
     enum recheck v = RECHECK_GOOD;
 
     *ret_failed = 0;

@@ -57,9 +57,9 @@ static double price_of(const candidate_list *v)
     return sum;
 }
 
-uint32_t claims_allowed(const struct run *r)
+uint32_t claims_allowed(const struct run *r, uint32_t n)
 {
-    return r->s->settings.max_replacements;
+    return n > 1 ? MIN(r->s->settings.max_replacements, n - 1) : 1;
 }
 
 /* A bound says that it cannot work out, without asking. */
@@ -69,7 +69,7 @@ static bool is_hopeless(struct run *r, const candidate_list *v, bool replace, do
 
     for (uint32_t i = 0; i < v->n; i++)
         nodes[i] = v->v[i]->node;
-    double least = replace && claims_allowed(r) > 1 ? 0 : whatif_least(r->w, nodes, v->n);
+    double least = whatif_least(r->w, nodes, v->n);
     if (nodes != few)
         free(nodes);
     *ret_least = least;
@@ -155,7 +155,8 @@ void accept(struct run *r, const candidate_list *v, const struct decision *d)
         split(r, v, &replaced, &deleted);
     if (replaced.n == 0 || deleted.n == 0) {
         add_and_keep(r, v, d);
-    } else if (judge_replacements(r, replaced.v, replaced.n, d->n_claims) == BLOCK_NONE) {
+    } else if (d->n_claims <= claims_allowed(r, replaced.n) &&
+               judge_replacements(r, replaced.v, replaced.n, d->n_claims) == BLOCK_NONE) {
         add_part(r, &deleted, 0);
         add_part(r, &replaced, d->n_claims);
         whatif_keep(r->w);
@@ -176,7 +177,7 @@ void accept(struct run *r, const candidate_list *v, const struct decision *d)
 
 /* --- ways of looking ---------------------------------------------------------------------------------------------------------- */
 
-void sweep(struct run *r, uint32_t max_claims, bool all_first)
+void sweep(struct run *r, bool replace, bool all_first)
 {
     candidate_list all = {0}, chunk = {0};
     uint32_t at = 0;
@@ -193,7 +194,8 @@ void sweep(struct run *r, uint32_t max_claims, bool all_first)
         double least;
         bool asked = chunk.n > 1 || (!is_held(r, chunk.v[0]) && !is_hopeless(r, &chunk, /* replace= */ false, &least));
         if (asked)
-            d = consolidate(r, chunk.v, chunk.n, chunk.n > 1 ? max_claims : 0, /* tell= */ false);
+            d = consolidate(r, chunk.v, chunk.n, chunk.n > 1 && replace ? claims_allowed(r, chunk.n) : 0,
+                            /* tell= */ false);
         if (d.why == BLOCK_NONE) {
             size = chunk.n * 2;
             accept(r, &chunk, &d);
@@ -210,14 +212,14 @@ void sweep(struct run *r, uint32_t max_claims, bool all_first)
     vec_fini(&chunk);
 }
 
-/* Whether the list can go for one new node, or as many as the setting allows; the question is left open only then. */
+/* Whether the list can go for one new node; the question is left open only then. */
 static bool can_merge(struct run *r, candidate_list *v, struct decision *d)
 {
     double least;
 
     if (is_hopeless(r, v, /* replace= */ true, &least))
         return false;
-    *d = consolidate(r, v->v, v->n, claims_allowed(r), /* tell= */ false);
+    *d = consolidate(r, v->v, v->n, 1, /* tell= */ false);
     if (d->why == BLOCK_NONE)
         return true;
     whatif_undo(r->w);
@@ -275,7 +277,7 @@ void merge_many(struct run *r)
         }
         whatif_undo(r->w);
         grow(r, &all, &next, &set);
-        d = consolidate(r, set.v, set.n, claims_allowed(r), /* tell= */ false);
+        d = consolidate(r, set.v, set.n, 1, /* tell= */ false);
         accept(r, &set, &d);
         at = next;
     }
@@ -294,7 +296,7 @@ static bool can_replace(struct run *r, candidate_list *one, struct decision *d)
         report_decision(r, one->v[0], d);
         return false;
     }
-    *d = consolidate_one(r, one->v[0], claims_allowed(r));
+    *d = consolidate_one(r, one->v[0], 1);
     if (d->why == BLOCK_NONE)
         return true;
     whatif_undo(r->w);

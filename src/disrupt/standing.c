@@ -157,17 +157,12 @@ static void count_totals(struct standing *t)
     balance_count(&t->run.balance, &t->run.c);
 }
 
-static uint32_t most_claims(const struct standing *t)
-{
-    return t->options.compat ? 1 : claims_allowed(&t->run);
-}
-
 static void ask(struct standing *t, uint32_t node)
 {
     struct answer *x = &t->of[node];
     struct candidate *c = &t->run.c.all[node];
 
-    x->d = consolidate(&t->run, &c, 1, most_claims(t), /* tell= */ false);
+    x->d = consolidate(&t->run, &c, 1, 1, /* tell= */ false);
     whatif_undo(t->run.w);
     whatif_reads(t->run.w, node, &x->reads);
     x->state = ASKED;
@@ -179,7 +174,7 @@ static void judge(struct standing *t, uint32_t node)
 {
     struct answer *x = &t->of[node];
     const struct candidate *c = &t->run.c.all[node];
-    const struct whatif_price price = {c->price, c->spot, most_claims(t)};
+    const struct whatif_price price = {c->price, c->spot, 1};
 
     forget(t, node);
     t->work.judged++;
@@ -398,7 +393,7 @@ const struct disrupt_command *standing_next(struct standing *t, struct arena *a)
         return NULL;
     r->a = a;
     r->commands.n = 0;
-    struct decision d = consolidate(r, &c, 1, most_claims(t), /* tell= */ false);
+    struct decision d = consolidate(r, &c, 1, 1, /* tell= */ false);
     add_command(r, METHOD_SINGLE, &c, 1, &d);
     whatif_undo(r->w);
     r->command_of[c->node] = NO_INDEX;

@@ -75,15 +75,12 @@ static void replace_drifted(struct run *r)
 
 /* There is no best order to ask in: what goes first takes the room that others would have needed. Each way is tried,
  * and the one that saves most is taken. */
-enum way { LARGE_SETS_FIRST, DELETES_FIRST, MERGES_FIRST, PREFIX_FIRST, WORST_FIRST, N_WAYS };
+enum way { LARGE_SETS_FIRST, WORST_FIRST, DELETES_FIRST, MERGES_FIRST, PREFIX_FIRST, N_WAYS };
 
-/* Candidates; beyond that one way has to do, and the next pass finds what is left. A controller waits for the answer and
- * asks again soon: there the other ways are tried only for few candidates, or when the first way saves so large a share of
- * what the candidates cost that many pods are about to move. Moving them the better way saves whole passes. */
+/* Candidates; beyond that two ways have to do, and the next pass finds what is left. A controller waits for the answer
+ * and asks again soon. */
 #define ALL_WAYS_UP_TO 1000
 #define ALL_WAYS_LIVE 100
-#define ALL_WAYS_LIVE_MOST 2000
-#define ALL_WAYS_LIVE_SHARE 0.02
 
 static void consolidate_many(struct run *r, enum way way)
 {
@@ -91,19 +88,19 @@ static void consolidate_many(struct run *r, enum way way)
 
     method_begin(r, METHOD_MULTI);
     if (way == LARGE_SETS_FIRST)
-        sweep(r, claims_allowed(r), /* all_first= */ true);
+        sweep(r, /* replace= */ true, /* all_first= */ true);
     if (way == MERGES_FIRST)
         merge_many(r);
     if (way == PREFIX_FIRST)
         remove_prefix(r);
     if (way == WORST_FIRST) {
-        sweep(r, 0, /* all_first= */ true);
+        sweep(r, /* replace= */ false, /* all_first= */ true);
         replace_worst(r);
     }
     /* What found nothing finds nothing a second time; a sweep with replacements asks about every node without, too. */
     bool changed = r->commands.n > before;
     if (way != LARGE_SETS_FIRST || changed)
-        sweep(r, 0, way == DELETES_FIRST);
+        sweep(r, /* replace= */ false, way == DELETES_FIRST);
     changed = r->commands.n > before;
     if (way != MERGES_FIRST || changed)
         merge_many(r);
@@ -149,40 +146,29 @@ static void consolidate_rest(struct run *r, unsigned methods)
     if (methods & 1u << METHOD_MULTI) {
         method_begin(r, METHOD_MULTI);
         remove_prefix(r);
+        if (r->commands.n == before)
+            replace_worst(r);
     }
     if (r->commands.n > before)
         consolidate_by(r, methods, LARGE_SETS_FIRST);
 }
 
-/* Whether it is worth trying the other ways, after one that saves so much. */
-static bool all_ways(const struct run *r, struct candidate *const *v, uint32_t n, double saves)
-{
-    double price = 0;
-
-    if (!r->live || n <= ALL_WAYS_LIVE)
-        return n <= ALL_WAYS_UP_TO;
-    for (uint32_t i = 0; i < n; i++)
-        price += v[i]->price;
-    return n <= ALL_WAYS_LIVE_MOST && saves >= ALL_WAYS_LIVE_SHARE * price;
-}
-
 static void consolidate_all(struct run *r, unsigned methods)
 {
     uint32_t questions = whatif_kept(r->w), commands = r->commands.n, n;
-    struct candidate **v = candidates_of(&r->c, r->a, METHOD_MULTI, &n);
+    (void)candidates_of(&r->c, r->a, METHOD_MULTI, &n);
     struct arena_mark mark = arena_mark(r->a);
-    enum way best = LARGE_SETS_FIRST;
-    double before = saved(r);
+    enum way best = LARGE_SETS_FIRST, last = n <= (r->live ? ALL_WAYS_LIVE : ALL_WAYS_UP_TO) ? N_WAYS - 1 : WORST_FIRST;
 
     consolidate_by(r, methods, best);
     if (r->commands.n == commands) {
         consolidate_rest(r, methods);
         return;
     }
-    double most = saved(r);
-    if (!(methods & 1u << METHOD_MULTI) || !all_ways(r, v, n, most - before))
+    if (!(methods & 1u << METHOD_MULTI))
         return; /* single nodes know one way only */
-    for (enum way way = LARGE_SETS_FIRST + 1; way < N_WAYS; way++) {
+    double most = saved(r);
+    for (enum way way = LARGE_SETS_FIRST + 1; way <= last; way++) {
         take_back(r, questions, commands);
         arena_rewind(r->a, mark);
         consolidate_by(r, methods, way);
@@ -191,7 +177,7 @@ static void consolidate_all(struct run *r, unsigned methods)
             best = way;
         }
     }
-    if (best == N_WAYS - 1)
+    if (best == last)
         return;
     take_back(r, questions, commands);
     arena_rewind(r->a, mark);

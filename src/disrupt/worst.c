@@ -57,7 +57,7 @@ static bool find_set(struct run *r, const candidate_list *all, uint32_t at, uint
             return_all(r, set);
             break;
         }
-        struct decision d = consolidate(r, set->v, set->n, claims_allowed(r), /* tell= */ false);
+        struct decision d = consolidate(r, set->v, set->n, claims_allowed(r, set->n), /* tell= */ false);
         whatif_undo(r->w);
         return_all(r, set);
         if (d.why == BLOCK_NONE && d.savings > most) {
@@ -77,7 +77,7 @@ static bool find_set(struct run *r, const candidate_list *all, uint32_t at, uint
 
 void replace_worst(struct run *r)
 {
-    uint32_t at = 0, misses = 0, size = NODES_PER_CLAIM * claims_allowed(r);
+    uint32_t at = 0, misses = 0, size = NODES_PER_CLAIM * claims_allowed(r, UINT32_MAX);
     candidate_list all = {0}, set = {0};
 
     free_candidates(r, METHOD_MULTI, &all);
@@ -86,7 +86,7 @@ void replace_worst(struct run *r)
         uint32_t before = r->commands.n, next;
 
         if (find_set(r, &all, at, &size, &set, &next)) {
-            struct decision d = consolidate(r, set.v, set.n, claims_allowed(r), /* tell= */ false);
+            struct decision d = consolidate(r, set.v, set.n, claims_allowed(r, set.n), /* tell= */ false);
 
             accept(r, &set, &d);
         }

@@ -246,7 +246,7 @@ static const struct setting {
     {{"CONSOLIDATION_MIN_SAVINGS", "0.01|5%", "0",
       "what replacing nodes must save: USD an hour, or a share of their price"},
      set_min_savings},
-    {{"CONSOLIDATION_MAX_REPLACEMENTS", "1...16", "1", "how many new nodes may take the place of those that go"},
+    {{"CONSOLIDATION_MAX_REPLACEMENTS", "1...16", "8", "how many new nodes may take the place of those that go"},
      set_max_replacements},
     {{"IGNORE_DRA_REQUESTS", "true", "true", "pods with resource claims are not planned for"}, set_ignore_dra},
     {{"SCHEDULER_CONFIG", "YAML or JSON text", "", "default topology spread constraints of the cluster's scheduler"},
@@ -255,7 +255,7 @@ static const struct setting {
 
 void settings_defaults(struct settings *s)
 {
-    *s = (struct settings){.reserved_capacity = true, .ignore_dra = true, .max_replacements = 1};
+    *s = (struct settings){.reserved_capacity = true, .ignore_dra = true, .max_replacements = 8};
 }
 
 bool settings_set(struct settings *s, struct arena *a, struct syms *t, str key, str value, struct err *e)

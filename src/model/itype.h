@@ -30,7 +30,7 @@ struct catalog {
     struct itype *types;
     uint32_t n;
     struct label_rules rules;
-    uint64_t version; /* another one when anything here has changed, but for what objects of the cluster say */
+    uint64_t version; /* another one when anything here has changed */
     str origin;       /* for people: "kwok", "aws us-east-1, prices of 2026-07-01", a file name */
 };
 

@@ -30,9 +30,12 @@ void reqspace_fini(struct reqspace *s)
 
 void reqspace_key(struct reqspace *s, sym key)
 {
-    assert(!s->frozen);
     if (u64map_get(&s->key_of_sym, key.v) != MAP_NONE)
         return;
+    if (s->frozen) {
+        s->lacks = true;
+        return;
+    }
     u64map_put(&s->key_of_sym, key.v, s->keys.n);
     struct label_key *k = vec_add(&s->keys);
     k->name = key;
@@ -45,6 +48,10 @@ void reqspace_value(struct reqspace *s, sym key, sym val)
     reqspace_key(s, key);
     if (u64map_get(&s->val_of_pair, u64_pair(key.v, val.v)) != MAP_NONE)
         return;
+    if (s->frozen) {
+        s->lacks = true;
+        return;
+    }
     u64map_put(&s->val_of_pair, u64_pair(key.v, val.v), 0);
     s->keys.v[u64map_get(&s->key_of_sym, key.v)].n_vals++;
     vec_push(&s->announced, (struct label){key, val});

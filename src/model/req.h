@@ -1,6 +1,6 @@
 /* req - requirements on labels as sets of small integers, and what can be done with them (scheduling 3).
  *
- * A reqspace belongs to one planning pass. First every key and value that anybody mentions is announced, then the
+ * First every key and value that anybody mentions is announced, then the
  * space is frozen: each key has dense value numbers in byte order of their text, so the lowest bit is the first
  * value in any listing. After that requirements and requirement sets are hash-consed: equal content has an equal
  * number, and intersecting or comparing two of them is remembered by number. A set never changes.
@@ -54,6 +54,7 @@ struct reqspace {
     const struct syms *syms;
     const struct label_rules *rules;
     bool frozen;
+    bool lacks; /* something was announced after freezing that is not there */
     VEC(struct label_key) keys;
     VEC(struct req) reqs;
     VEC(struct rs) sets;
@@ -67,7 +68,7 @@ struct reqspace {
 void reqspace_init(struct reqspace *s, struct arena *a, const struct syms *syms, const struct label_rules *rules);
 void reqspace_fini(struct reqspace *s);
 
-/* Before freezing. */
+/* Before freezing; afterwards they ask whether all of it is there (`lacks`), and change nothing. */
 void reqspace_key(struct reqspace *s, sym key);
 void reqspace_value(struct reqspace *s, sym key, sym val); /* announces the key too */
 void reqspace_expr(struct reqspace *s, const struct req_expr *x);

@@ -81,6 +81,7 @@ struct snapshot {
 
     struct pod *pods; /* all of them */
     uint32_t n_pods;
+    bool none_apart; /* no pod has required anti-affinity; false: nobody has looked */
     /* Pods to place: valid pending ones in input order, those of capacity buffers, those moving off deleting nodes. */
     uint32_t *pending;
     uint32_t n_pending, n_moving;

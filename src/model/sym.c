@@ -42,6 +42,7 @@ struct syms {
     VEC(uint8_t) set_life; /* beside sets */
     VEC(uint32_t) spare_sets;
     bool passing, ever;   /* ever: some symbol may pass */
+    uint64_t n_sweeps;
     uint32_t fresh, left; /* made since the last sweep; left by it, less what it doubted */
 };
 
@@ -424,9 +425,15 @@ uint32_t syms_sweep(struct syms *t)
 {
     uint32_t gone = sweep_sets(t) + sweep_texts(t);
 
+    t->n_sweeps++;
     t->fresh = 0;
     t->left = count_sure(t->life.v, t->life.n) + count_sure(t->set_life.v, t->set_life.n);
     return gone;
+}
+
+uint64_t syms_sweeps(const struct syms *t)
+{
+    return t->n_sweeps;
 }
 
 size_t syms_bytes(const struct syms *t)

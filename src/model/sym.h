@@ -103,4 +103,6 @@ void sym_mark(struct syms *t, sym s);
 void text_mark(struct syms *t, str text);   /* text that came from the table */
 void lset_mark(struct syms *t, lset_id id); /* and its labels */
 uint32_t syms_sweep(struct syms *t);        /* how many are gone */
+uint64_t syms_sweeps(
+    const struct syms *t); /* that there were: numbers stand for the same as long as there is no further one */
 size_t syms_bytes(const struct syms *t);

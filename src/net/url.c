@@ -10,8 +10,18 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* As most are. */
+static bool is_decoded(str s, bool query)
+{
+    return s.n == 0 || (!memchr(s.p, '%', s.n) && !memchr(s.p, '\0', s.n) && !(query && memchr(s.p, '+', s.n)));
+}
+
 bool url_decode(struct arena *a, str s, bool query, str *ret)
 {
+    if (is_decoded(s, query)) {
+        *ret = arena_strdup(a, s);
+        return true;
+    }
     char *out = arena_alloc(a, s.n, 1);
     size_t n = 0;
 

@@ -149,9 +149,7 @@ static void add_node_bin(struct packer *k, uint32_t node, const struct csi_limit
 {
     struct problem *p = &k->p;
     const struct state_node *n = &p->snap->nodes[node];
-    uint32_t count;
-    const struct label *l = lset_get(p->snap->syms, n->labels, &count);
-    uint32_t label_rs = rs_of_labels(&p->space, l, count);
+    uint32_t label_rs = problem_lset_rs(p, n->labels);
     struct bin *b = vec_add(&k->bins);
 
     b->node = node;
@@ -173,19 +171,64 @@ static int cmp_nodes(const void *a, const void *b, void *ctx)
 
     if (x->initialized != y->initialized)
         return x->initialized ? -1 : 1;
-    return str_cmp(x->name, y->name);
+    int c = str_cmp(x->name, y->name);
+    return c ? c : x < y ? -1 : x > y; /* of equal names the first in the snapshot */
+}
+
+/* Nodes that stay, in the order that they had last time, then those that were not there. */
+static uint32_t *nodes_as_before(struct packer *k, uint32_t *ret_n)
+{
+    struct problem *p = &k->p;
+    const struct snapshot *s = p->snap;
+    uint32_t *order = arena_new_array(p->arena, uint32_t, s->n_nodes), n = 0;
+    uint64_t *seen = arena_new_array(p->arena, uint64_t, BITS_WORDS(s->n_nodes) + 1);
+
+    for (uint32_t i = 0; i < p->node_order.n; i++) {
+        uint32_t node = p->node_order.v[i];
+
+        if (node >= s->n_nodes || s->nodes[node].deleting)
+            continue;
+        bit_set(seen, node);
+        order[n++] = node;
+    }
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        if (!s->nodes[i].deleting && !bit_test(seen, i))
+            order[n++] = i;
+    *ret_n = n;
+    return order;
+}
+
+/* Sorting a thousand names costs more than compiling their nodes, and from one time to the next few of them change: whoever is in order stays, the others are sorted and merged. */
+static uint32_t *order_nodes(struct packer *k, uint32_t *ret_n)
+{
+    struct problem *p = &k->p;
+    void *s = (void *)(uintptr_t)p->snap;
+    uint32_t n, *order = nodes_as_before(k, &n), kept = 0, n_rest = 0, at = n;
+    uint32_t *rest = arena_new_array(p->arena, uint32_t, n);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (kept == 0 || cmp_nodes(&order[kept - 1], &order[i], s) < 0)
+            order[kept++] = order[i];
+        else
+            rest[n_rest++] = order[i];
+    sort_stable(rest, n_rest, sizeof(*rest), cmp_nodes, s);
+    while (n_rest > 0) /* from the end */
+        if (kept > 0 && cmp_nodes(&order[kept - 1], &rest[n_rest - 1], s) > 0)
+            order[--at] = order[--kept];
+        else
+            order[--at] = rest[--n_rest];
+    p->node_order.n = 0;
+    for (uint32_t i = 0; i < n; i++)
+        vec_push(&p->node_order, order[i]);
+    *ret_n = n;
+    return order;
 }
 
 void bins_build(struct packer *k)
 {
-    const struct snapshot *s = k->p.snap;
-    uint32_t *order = arena_new_array(k->p.arena, uint32_t, s->n_nodes), n = 0;
+    uint32_t n, *order = order_nodes(k, &n);
     struct csi_limits limits = {0};
 
-    for (uint32_t i = 0; i < s->n_nodes; i++)
-        if (!s->nodes[i].deleting)
-            order[n++] = i;
-    sort_stable(order, n, sizeof(*order), cmp_nodes, (void *)(uintptr_t)s);
     csi_index(k, &limits);
     for (uint32_t i = 0; i < n; i++)
         add_node_bin(k, order[i], &limits);

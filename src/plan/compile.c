@@ -3,55 +3,100 @@
 
 #include <stdlib.h>
 
-struct names {
-    sym *v;
-    uint32_t n, cap;
-};
-
-static void add_dim(struct problem *p, struct names *names, sym name)
+static void add_dim(struct problem *p, sym name)
 {
     if (u64map_get(&p->dim_of_sym, name.v) != MAP_NONE)
         return;
-    u64map_put(&p->dim_of_sym, name.v, names->n);
-    vec_push(names, name);
+    u64map_put(&p->dim_of_sym, name.v, p->dim_words.n);
+    vec_push(&p->dim_words, name);
 }
 
-static void add_dims(struct problem *p, struct names *names, const struct reslist *l)
+static void add_dims(struct problem *p, const struct reslist *l)
 {
     for (uint32_t i = 0; i < l->n; i++)
-        add_dim(p, names, l->q[i].name);
+        add_dim(p, l->q[i].name);
 }
 
-/* Every resource that anybody offers, asks for or limits. */
-static void collect_dims(struct problem *p)
+void problem_mention_dim(struct problem *p, sym name)
+{
+    vec_push(&p->dim_words, name);
+}
+
+static void add_fixed_dims(struct problem *p)
+{
+    const struct catalog *c = p->snap->catalog;
+
+    add_dim(p, SYM(CPU));
+    add_dim(p, SYM(MEMORY));
+    add_dim(p, SYM(PODS));
+    for (uint32_t i = 0; i < c->n; i++) {
+        add_dims(p, &c->types[i].capacity);
+        for (uint32_t j = 0; j < c->types[i].n_offerings; j++)
+            add_dims(p, &c->types[i].offerings[j].capacity_override);
+    }
+}
+
+typedef void (*dims_fn)(struct problem *p, const struct reslist *l);
+
+static bool same_names(const struct reslist *a, const struct reslist *b)
+{
+    for (uint32_t i = 0; a->n == b->n && i < a->n; i++)
+        if (!sym_eq(a->q[i].name, b->q[i].name))
+            return false;
+    return a->n == b->n;
+}
+
+/* What is offered, asked for or limited, but by types. */
+static void each_dims(struct problem *p, dims_fn fn)
 {
     const struct snapshot *s = p->snap;
-    struct names names = {0};
 
-    add_dim(p, &names, SYM(CPU));
-    add_dim(p, &names, SYM(MEMORY));
-    add_dim(p, &names, SYM(PODS));
-    for (uint32_t i = 0; i < s->catalog->n; i++) {
-        const struct itype *t = &s->catalog->types[i];
-
-        add_dims(p, &names, &t->capacity);
-        for (uint32_t j = 0; j < t->n_offerings; j++)
-            add_dims(p, &names, &t->offerings[j].capacity_override);
-    }
     for (uint32_t i = 0; i < s->n_pools; i++)
-        add_dims(p, &names, &s->pools[i].limits);
-    for (uint32_t i = 0; i < s->n_nodes; i++)
-        add_dims(p, &names, &s->nodes[i].allocatable);
+        fn(p, &s->pools[i].limits);
+    for (uint32_t i = 0; i < s->n_nodes; i++) /* many of a kind: neighbours often have the same */
+        if (i == 0 || !same_names(&s->nodes[i].allocatable, &s->nodes[i - 1].allocatable))
+            fn(p, &s->nodes[i].allocatable);
     for (uint32_t i = 0; i < s->n_daemons; i++) {
-        add_dims(p, &names, &s->daemons[i].spec->requests);
+        fn(p, &s->daemons[i].spec->requests);
         if (s->daemon_pods[i])
-            add_dims(p, &names, &s->daemon_pods[i]->spec->requests);
+            fn(p, &s->daemon_pods[i]->spec->requests);
     }
     for (uint32_t i = 0; i < p->specs.n; i++)
-        add_dims(p, &names, &p->specs.v[i]->requests);
-    p->n_dims = names.n;
-    p->dims = arena_dup_array(p->arena, sym, names.v, names.n);
-    vec_fini(&names);
+        fn(p, &p->specs.v[i]->requests);
+}
+
+static int cmp_names(const void *a, const void *b, void *ctx)
+{
+    const struct syms *t = ctx;
+
+    return str_cmp(sym_str(t, *(const sym *)a), sym_str(t, *(const sym *)b));
+}
+
+/* Every resource that anybody offers, asks for or limits, in an order that more of them do not change. */
+static void collect_dims(struct problem *p)
+{
+    VEC(sym) words = {p->dim_words.v, p->dim_words.n, p->dim_words.cap};
+
+    p->dim_words.v = NULL;
+    p->dim_words.n = p->dim_words.cap = 0;
+    add_fixed_dims(p);
+    uint32_t fixed = p->dim_words.n;
+    for (uint32_t i = 0; i < words.n; i++)
+        add_dim(p, words.v[i]);
+    vec_fini(&words);
+    each_dims(p, add_dims);
+    p->n_dims = p->dim_words.n;
+    p->dims = arena_dup_array(p->lasting, sym, p->dim_words.v, p->n_dims);
+    sort_stable(p->dims + fixed, p->n_dims - fixed, sizeof(*p->dims), cmp_names, (void *)(uintptr_t)p->snap->syms);
+    for (uint32_t i = fixed; i < p->n_dims; i++)
+        u64map_put(&p->dim_of_sym, p->dims[i].v, i);
+    vec_fini(&p->dim_words);
+}
+
+static void look_for_dims(struct problem *p, const struct reslist *l)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        p->space.lacks |= problem_dim(p, l->q[i].name) == NONE;
 }
 
 uint32_t problem_dim(const struct problem *p, sym name)
@@ -59,9 +104,9 @@ uint32_t problem_dim(const struct problem *p, sym name)
     return u64map_get(&p->dim_of_sym, name.v);
 }
 
-int64_t *problem_vector(struct problem *p, const struct reslist *l)
+int64_t *problem_vector_in(const struct problem *p, struct arena *a, const struct reslist *l)
 {
-    int64_t *v = arena_new_array(p->arena, int64_t, p->n_dims);
+    int64_t *v = arena_new_array(a, int64_t, p->n_dims);
 
     for (uint32_t i = 0; i < l->n; i++) {
         uint32_t d = problem_dim(p, l->q[i].name);
@@ -70,6 +115,11 @@ int64_t *problem_vector(struct problem *p, const struct reslist *l)
             v[d] = l->q[i].v;
     }
     return v;
+}
+
+int64_t *problem_vector(struct problem *p, const struct reslist *l)
+{
+    return problem_vector_in(p, p->arena, l);
 }
 
 /* The number of a list by its content; `next` when it is new. Lists have no padding, and live as long as the problem. */
@@ -202,25 +252,47 @@ static void announce_types(struct problem *p)
     u64map_fini(&seen);
 }
 
+static bool lset_is_known(const struct problem *p, lset_id labels)
+{
+    return labels.v < p->lset_rs.n && p->lset_rs.v[labels.v].known;
+}
+
 /* Labels of nodes count as far as somebody asks about their key; hostnames only when named. */
+static void announce_labels(struct problem *p, lset_id labels)
+{
+    uint32_t n;
+    const struct label *l = lset_get(p->snap->syms, labels, &n);
+
+    if (lset_is_known(p, labels))
+        return;
+    for (uint32_t j = 0; j < n; j++)
+        if (!sym_eq(l[j].key, SYM(HOST)) && space_key(&p->space, l[j].key) != KEY_NONE)
+            reqspace_value(&p->space, l[j].key, l[j].val);
+}
+
 static void announce_nodes(struct problem *p)
 {
     const struct snapshot *s = p->snap;
 
     for (uint32_t i = 0; i < s->n_nodes; i++) {
-        const lset_id sets[2] = {s->nodes[i].labels, s->nodes[i].node ? s->nodes[i].node->labels : (lset_id){0}};
-
-        for (int k = 0; k < 2; k++) {
-            uint32_t n;
-            const struct label *l = lset_get(s->syms, sets[k], &n);
-
-            if (k == 1 && sets[0].v == sets[1].v)
-                continue;
-            for (uint32_t j = 0; j < n; j++)
-                if (!sym_eq(l[j].key, SYM(HOST)) && space_key(&p->space, l[j].key) != KEY_NONE)
-                    reqspace_value(&p->space, l[j].key, l[j].val);
-        }
+        announce_labels(p, s->nodes[i].labels);
+        if (s->nodes[i].node && s->nodes[i].node->labels.v != s->nodes[i].labels.v)
+            announce_labels(p, s->nodes[i].node->labels);
     }
+}
+
+uint32_t problem_lset_rs(struct problem *p, lset_id labels)
+{
+    while (p->lset_rs.n <= labels.v)
+        vec_push(&p->lset_rs, (struct lset_requirements){0});
+    struct lset_requirements *x = &p->lset_rs.v[labels.v];
+    if (!x->known) {
+        uint32_t n;
+        const struct label *l = lset_get(p->snap->syms, labels, &n);
+
+        *x = (struct lset_requirements){rs_of_labels(&p->space, l, n), true};
+    }
+    return x->rs;
 }
 
 static bool pool_is_usable(const struct nodepool *np)
@@ -335,10 +407,16 @@ static void build_templates(struct problem *p)
     }
 }
 
-void problem_init(struct problem *p, struct arena *a, const struct snapshot *s, const uint32_t *pods, uint32_t n)
+/* Words that somebody outside of the types has for labels, values and resources. */
+static void announce_cluster(struct problem *p)
 {
-    *p = (struct problem){.arena = a, .scratch = arena_new(0), .snap = s, .pods = pods, .n_pods = n};
-    reqspace_init(&p->space, a, s->syms, &s->catalog->rules);
+    announce_pools(p);
+    shapes_announce(p);
+}
+
+static void make_tables(struct problem *p, struct frame *f)
+{
+    frame_begin(f, p);
     reqspace_value(&p->space, SYM(REGISTERED), SYM(TRUE));
     reqspace_value(&p->space, SYM(INITIALIZED), SYM(TRUE));
     reqspace_key(&p->space, SYM(ZONE));
@@ -346,10 +424,9 @@ void problem_init(struct problem *p, struct arena *a, const struct snapshot *s, 
     reqspace_value(&p->space, SYM(CT), SYM(RESERVED));
     reqspace_value(&p->space, SYM(CT), SYM(SPOT));
     reqspace_value(&p->space, SYM(CT), SYM(ON_DEMAND));
-    if (sym_some(s->catalog->rules.reservation_id))
-        reqspace_key(&p->space, s->catalog->rules.reservation_id);
-    announce_pools(p);
-    shapes_announce(p);
+    if (sym_some(p->snap->catalog->rules.reservation_id))
+        reqspace_key(&p->space, p->snap->catalog->rules.reservation_id);
+    announce_cluster(p);
     announce_types(p); /* after everybody who asks about labels */
     announce_nodes(p);
     reqspace_freeze(&p->space);
@@ -358,6 +435,36 @@ void problem_init(struct problem *p, struct arena *a, const struct snapshot *s, 
     p->zone_key = space_key(&p->space, SYM(ZONE));
     p->ct_key = space_key(&p->space, SYM(CT));
     rows_build(p);
+    frame_end(p);
+}
+
+/* Whether the tables of the frame know everything that the snapshot mentions. If so they are the problem's until it ends. */
+static bool borrow_tables(struct problem *p, struct frame *f)
+{
+    if (!frame_lend(f, p))
+        return false;
+    announce_cluster(p);
+    announce_nodes(p);
+    each_dims(p, look_for_dims);
+    return !p->space.lacks;
+}
+
+static void begin(struct problem *p, struct arena *a, const struct snapshot *s, const uint32_t *pods, uint32_t n)
+{
+    *p = (struct problem){.arena = a, .scratch = arena_new(0), .snap = s, .pods = pods, .n_pods = n};
+}
+
+void problem_init(struct problem *p, struct arena *a, const struct snapshot *s, struct frame *f, const uint32_t *pods,
+                  uint32_t n)
+{
+    begin(p, a, s, pods, n);
+    if (!borrow_tables(p, f)) {
+        if (p->frame) {
+            problem_fini(p);
+            begin(p, a, s, pods, n);
+        }
+        make_tables(p, f);
+    }
     build_templates(p);
     shapes_build(p);
     daemons_build(p);
@@ -366,15 +473,11 @@ void problem_init(struct problem *p, struct arena *a, const struct snapshot *s, 
 void problem_fini(struct problem *p)
 {
     arena_free(p->scratch);
-    reqspace_fini(&p->space);
-    u64map_fini(&p->dim_of_sym);
+    if (p->frame)
+        frame_return(p);
+    else
+        tables_fini(p);
     u64map_fini(&p->tolerated);
-    vec_fini(&p->rows);
-    vec_fini(&p->offerings);
-    vec_fini(&p->off_classes);
-    vec_fini(&p->reservations);
-    vec_fini(&p->req_rows);
-    vec_fini(&p->rs_rows);
     vec_fini(&p->taint_sets);
     vec_fini(&p->tol_sets);
     for (uint32_t i = 0; i < p->classes.n; i++) {

@@ -350,7 +350,7 @@ void plan_add_bound(const struct snapshot *s, struct plan *plan)
     struct cost c = {.a = pass};
     const double *dual;
 
-    problem_init(&c.p, pass, s, s->pending, s->n_pending);
+    problem_init(&c.p, pass, s, NULL, s->pending, s->n_pending);
     c.classes = arena_new_array(pass, uint64_t, BITS_WORDS(c.p.off_classes.n));
     c.left = arena_new_array(pass, uint64_t, c.p.row_words);
     count_pods(&c, plan);

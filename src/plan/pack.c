@@ -63,10 +63,11 @@ void packer_run(struct packer *k)
 
 /* --- start and end ------------------------------------------------------------------------------------------------- */
 
-void packer_init(struct packer *k, struct arena *a, const struct snapshot *s, const uint32_t *pods, uint32_t n)
+void packer_init(struct packer *k, struct arena *a, const struct snapshot *s, struct frame *f, const uint32_t *pods,
+                 uint32_t n)
 {
     *k = (struct packer){.stop_at = NONE};
-    problem_init(&k->p, a, s, pods, n);
+    problem_init(&k->p, a, s, f, pods, n);
     for (uint32_t i = 0; i < k->p.shapes.n; i++)
         k->any_ports |= k->p.shapes.v[i].spec->n_ports > 0;
     topology_init(&k->topo, &k->p);

@@ -144,8 +144,9 @@ struct packer {
     bool fallback; /* without a reservation a claim does without: simulations of disruption (scheduling 18) */
 };
 
-/* `pods`: see struct problem. */
-void packer_init(struct packer *k, struct arena *a, const struct snapshot *s, const uint32_t *pods, uint32_t n);
+/* As problem_init(). */
+void packer_init(struct packer *k, struct arena *a, const struct snapshot *s, struct frame *f, const uint32_t *pods,
+                 uint32_t n);
 void packer_fini(struct packer *k);
 void packer_run(struct packer *k);
 

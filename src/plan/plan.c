@@ -2,13 +2,13 @@
 
 #include "plan/pack.h"
 
-struct plan *plan_make(struct arena *a, const struct snapshot *s)
+struct plan *plan_make_in(struct frame *f, struct arena *a, const struct snapshot *s)
 {
-    AUTO(arena) struct arena *pass = arena_new(1u << 16);
+    struct arena *pass = frame_arena(f);
     struct plan *out = arena_new_one(a, struct plan);
     struct packer k;
 
-    packer_init(&k, pass, s, s->pending, s->n_pending);
+    packer_init(&k, pass, s, f, s->pending, s->n_pending);
     zones_count(&k, out, a);
     k.notes_exclusions = true;
     packer_run(&k);
@@ -18,5 +18,11 @@ struct plan *plan_make(struct arena *a, const struct snapshot *s)
     k.notes_exclusions = false; /* explaining looks at limits too */
     explain_failures(&k, out, a);
     packer_fini(&k);
+    frame_return_arena(f, pass);
     return out;
+}
+
+struct plan *plan_make(struct arena *a, const struct snapshot *s)
+{
+    return plan_make_in(NULL, a, s);
 }

@@ -101,8 +101,17 @@ struct plan {
 /* By namespace, then name of the pod: the order in which they are listed for people. */
 void plan_sort_failures(const struct snapshot *s, struct plan *p);
 
+/* What plans of one cluster have in common: labels, resources and instance types as tables, and what was found out about them. Whoever plans again and again keeps one. It changes
+ * the speed and not the plan, and begins anew by itself when it does not fit any more: when types or prices have changed, or somebody mentions what nobody has mentioned before. Not for
+ * two threads at a time. */
+struct frame;
+struct frame *frame_new(void);
+void frame_reset(struct frame *f); /* gives its memory back; it is as good as new. NULL is fine */
+void frame_free(struct frame *f);  /* after everything that was made with it */
+
 /* All pods a plan lists are indexes into snapshot.pods. */
 struct plan *plan_make(struct arena *a, const struct snapshot *s);
+struct plan *plan_make_in(struct frame *f, struct arena *a, const struct snapshot *s); /* f: NULL for none */
 
 /* Fills has_bound and lower_bound: what any plan for the pods on new nodes costs at least. Not needed to act on a
  * plan, so it is a step of its own; it takes milliseconds. */

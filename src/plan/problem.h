@@ -170,8 +170,15 @@ struct pod_run {
     uint32_t spec;     /* index into problem.specs */
 };
 
+struct lset_requirements { /* of a set of labels */
+    uint32_t rs;
+    bool known;
+};
+
 struct problem {
-    struct arena *arena;   /* of the pass: the tables, and what is remembered */
+    struct arena *arena;   /* of the pass */
+    struct arena *lasting; /* of what a frame keeps, down to rs_rows; the same where there is none */
+    struct frame *frame;   /* that these tables belong to; NULL: none */
     struct arena *scratch; /* for lists that die with the function that made them */
     const struct snapshot *snap;
     const uint32_t *pods; /* that may have to be placed: indexes into snap->pods */
@@ -179,8 +186,9 @@ struct problem {
     struct reqspace space;
     uint32_t host_key, zone_key, ct_key;
 
-    sym *dims;
+    sym *dims; /* fixed ones, those of types, then all others by name */
     uint32_t n_dims;
+    VEC(sym) dim_words; /* to be among them, whoever else mentions them */
     struct u64map dim_of_sym;
 
     VEC(struct row) rows;
@@ -195,6 +203,8 @@ struct problem {
     int64_t *type_capacity;   /* [catalog.n][n_dims] */
     struct row_memo req_rows; /* by requirement: rows whose type does not rule it out */
     struct row_memo rs_rows;  /* by requirement set: the same and with an available offering */
+    VEC(uint32_t) node_order; /* indexes into snap->nodes as bins had them last time; some may be others by now */
+    VEC(struct lset_requirements) lset_rs; /* by number of the label set: see problem_lset_rs() */
 
     struct tmpl *tmpls; /* in order of preference */
     uint32_t n_tmpls;
@@ -237,17 +247,31 @@ static inline void key_u32(struct sb *b, uint32_t v)
 }
 
 /* compile.c */
-/* `pods`: see struct problem. */
-void problem_init(struct problem *p, struct arena *a, const struct snapshot *s, const uint32_t *pods, uint32_t n);
+/* `pods`: see struct problem. `f`: NULL, or where tables are that may do, and are left for the next one. */
+void problem_init(struct problem *p, struct arena *a, const struct snapshot *s, struct frame *f, const uint32_t *pods,
+                  uint32_t n);
 void problem_fini(struct problem *p);
 uint32_t problem_dim(const struct problem *p, sym name); /* NONE when no pod, type or limit has it */
+void problem_mention_dim(struct problem *p, sym name);   /* before the tables are made */
 int64_t *problem_vector(struct problem *p, const struct reslist *l);
+int64_t *problem_vector_in(const struct problem *p, struct arena *a, const struct reslist *l);
+uint32_t problem_lset_rs(struct problem *p, lset_id labels);            /* rs_of_labels() of a node's */
 uint32_t problem_pool_rs(struct problem *p, const struct nodepool *np); /* requirements and labels of its template */
 uint32_t problem_taint_set(struct problem *p, const struct taints *t);
 uint32_t problem_tol_set(struct problem *p, const struct tolerations *t);
 bool problem_tolerates(struct problem *p, uint32_t tol_set, uint32_t taint_set);
 
 void limits_refresh(const struct problem *p, struct tmpl *t); /* after `remaining` has changed */
+
+/* frame.c */
+bool frame_lend(struct frame *f, struct problem *p);  /* p->snap is set; false: there is nothing that might do */
+void frame_return(struct problem *p);                 /* p->frame is set */
+void frame_begin(struct frame *f, struct problem *p); /* begins tables with a new space */
+void frame_end(struct problem *p);                    /* they are made */
+void tables_fini(struct problem *p);
+/* Memory of a pass; `f` may be NULL. */
+struct arena *frame_arena(struct frame *f);
+void frame_return_arena(struct frame *f, struct arena *a);
 
 /* shapes.c */
 void shapes_announce(struct problem *p); /* labels and values that pods and volumes mention */

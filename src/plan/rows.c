@@ -26,7 +26,7 @@ static bool same_lists(const struct reslist *x, const struct reslist *y)
 /* Capacity − overhead, huge pages taken out of memory (scheduling 4.2). */
 static int64_t *row_alloc(struct problem *p, const struct itype *t, const struct offering *o)
 {
-    struct arena *a = p->arena;
+    struct arena *a = p->lasting;
     struct reslist cap = o ? sum_lists(a, &t->capacity, &o->capacity_override) : t->capacity;
     struct reslist over = o ? sum_lists(a, &t->overhead, &o->overhead_override) : t->overhead;
     struct reslist left = reslist_dup(a, &cap);
@@ -36,7 +36,7 @@ static int64_t *row_alloc(struct problem *p, const struct itype *t, const struct
     for (uint32_t i = 0; i < cap.n; i++)
         if (str_starts(sym_str(p->snap->syms, cap.q[i].name), STR("hugepages-")))
             huge = sat_add(huge, cap.q[i].v);
-    int64_t *v = problem_vector(p, &left);
+    int64_t *v = problem_vector_in(p, a, &left);
     if (huge > 0)
         v[DIM_MEMORY] = MAX((int64_t)0, sat_sub(v[DIM_MEMORY], huge));
     return v;
@@ -155,14 +155,14 @@ static void build_fit_table(struct problem *p, uint32_t dim)
     struct fit_table *t = &p->fits[dim];
     uint32_t words = p->row_words;
 
-    t->sorted = arena_new_array(p->arena, int64_t, p->rows.n);
+    t->sorted = arena_new_array(p->lasting, int64_t, p->rows.n);
     for (uint32_t i = 0; i < p->rows.n; i++)
         t->sorted[i] = p->rows.v[i].alloc[dim];
     sort_stable(t->sorted, p->rows.n, sizeof(int64_t), cmp_i64, NULL);
     for (uint32_t i = 0; i < p->rows.n; i++)
         if (t->n == 0 || t->sorted[i] != t->sorted[t->n - 1])
             t->sorted[t->n++] = t->sorted[i];
-    t->at_least = arena_new_array(p->arena, uint64_t, (size_t)t->n * words);
+    t->at_least = arena_new_array(p->lasting, uint64_t, (size_t)t->n * words);
     for (uint32_t i = 0; i < p->rows.n; i++)
         if (p->rows.v[i].usable)
             bit_set(t->at_least + (size_t)fit_rank(t, p->rows.v[i].alloc[dim]) * words, i);
@@ -187,9 +187,9 @@ void rows_build(struct problem *p)
     const struct catalog *c = p->snap->catalog;
     struct u64map known = {0};
 
-    p->first_row = arena_new_array(p->arena, uint32_t, c->n + 1);
-    p->type_rs = arena_new_array(p->arena, uint32_t, c->n);
-    p->type_capacity = arena_new_array(p->arena, int64_t, (size_t)c->n * p->n_dims);
+    p->first_row = arena_new_array(p->lasting, uint32_t, c->n + 1);
+    p->type_rs = arena_new_array(p->lasting, uint32_t, c->n);
+    p->type_capacity = arena_new_array(p->lasting, int64_t, (size_t)c->n * p->n_dims);
     for (uint32_t i = 0; i < c->n; i++) {
         const struct itype *t = &c->types[i];
 
@@ -215,9 +215,9 @@ void rows_build(struct problem *p)
     p->first_row[c->n] = p->rows.n;
     p->row_words = MAX(BITS_WORDS(p->rows.n), 1u);
     for (uint32_t i = 0; i < p->off_classes.n; i++)
-        p->off_classes.v[i].rows = arena_new_array(p->arena, uint64_t, p->row_words);
+        p->off_classes.v[i].rows = arena_new_array(p->lasting, uint64_t, p->row_words);
     sort_stable(p->offerings.v, p->offerings.n, sizeof(*p->offerings.v), cmp_offerings, NULL);
-    p->row_offering = arena_new_array(p->arena, uint32_t, p->rows.n + 1);
+    p->row_offering = arena_new_array(p->lasting, uint32_t, p->rows.n + 1);
     for (uint32_t i = 0; i < p->offerings.n; i++) {
         const struct row_offering *o = &p->offerings.v[i];
 
@@ -227,7 +227,7 @@ void rows_build(struct problem *p)
     }
     for (uint32_t i = 1; i <= p->rows.n; i++)
         p->row_offering[i] = MAX(p->row_offering[i], p->row_offering[i - 1]);
-    p->fits = arena_new_array(p->arena, struct fit_table, p->n_dims);
+    p->fits = arena_new_array(p->lasting, struct fit_table, p->n_dims);
     for (uint32_t d = 0; d < p->n_dims; d++)
         build_fit_table(p, d);
 }
@@ -250,7 +250,7 @@ const uint64_t *rows_of_req(struct problem *p, uint32_t req)
 
     if (*slot)
         return *slot;
-    uint64_t *rows = arena_new_array(p->arena, uint64_t, p->row_words);
+    uint64_t *rows = arena_new_array(p->lasting, uint64_t, p->row_words);
     bool want_absence = accepts_absence(req_op(&p->space, req));
     uint32_t key = p->space.reqs.v[req].key;
     uint32_t last = REQ_NONE; /* neighbouring types often say the same */
@@ -286,7 +286,7 @@ const uint64_t *rows_of_rs(struct problem *p, uint32_t rs)
 
     if (*slot)
         return *slot;
-    uint64_t *rows = arena_new_array(p->arena, uint64_t, p->row_words);
+    uint64_t *rows = arena_new_array(p->lasting, uint64_t, p->row_words);
 
     (void)rows_with_offering(p, rs, rows);
     for (uint32_t i = 0; i < p->space.sets.v[rs].n; i++)

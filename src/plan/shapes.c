@@ -106,7 +106,7 @@ void shapes_announce(struct problem *p)
         if (s->daemon_pods[i])
             announce_spec(p, s->daemon_pods[i]->spec);
     }
-    for (uint32_t i = 0; i < s->n_nodes; i++)
+    for (uint32_t i = 0; i < s->n_nodes && !s->none_apart; i++)
         for (uint32_t k = 0; k < s->nodes[i].n_pods; k++)
             announce_affinities(p, &s->pods[s->nodes[i].pods[k]].spec->anti_required);
 }

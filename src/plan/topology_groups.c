@@ -368,14 +368,12 @@ static void index_nodes(struct topology *t)
     t->node_gone = arena_new_array(p->arena, uint64_t, BITS_WORDS(s->n_nodes));
     for (uint32_t i = 0; i < s->n_nodes; i++) {
         const struct node *n = s->nodes[i].node;
-        uint32_t count;
         sym host;
 
         if (!n)
             continue;
-        const struct label *l = lset_get(s->syms, n->labels, &count);
         sym name = n->name_sym;
-        t->node_rs[i] = rs_of_labels(&p->space, l, count);
+        t->node_rs[i] = problem_lset_rs(p, n->labels);
         t->node_taints[i] = problem_taint_set(p, &n->taints);
         t->node_host[i] = topology_host(t, lset_value(s->syms, n->labels, SYM(HOST), &host) ? host : name);
     }
@@ -441,7 +439,7 @@ static void make_inverse_groups(struct topology *t)
     struct tolerations none = {0};
     uint32_t no_tol = problem_tol_set(p, &none);
 
-    for (uint32_t i = 0; i < s->n_nodes; i++)
+    for (uint32_t i = 0; i < s->n_nodes && !s->none_apart; i++)
         for (uint32_t j = 0; s->nodes[i].node && j < s->nodes[i].n_pods; j++) {
             const struct pod *pod = &s->pods[s->nodes[i].pods[j]];
 
@@ -478,7 +476,7 @@ void topology_init(struct topology *t, struct problem *p)
     *t = (struct topology){.p = p, .round = 1};
     for (uint32_t i = 0; i < p->shapes.n && !t->any; i++)
         t->any = spec_has_topology(p->shapes.v[i].spec);
-    for (uint32_t i = 0; i < s->n_nodes && !t->any; i++)
+    for (uint32_t i = 0; i < s->n_nodes && !t->any && !s->none_apart; i++)
         for (uint32_t k = 0; k < s->nodes[i].n_pods && !t->any; k++)
             t->any = s->pods[s->nodes[i].pods[k]].spec->anti_required.n > 0;
     if (!t->any)

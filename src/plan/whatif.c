@@ -132,13 +132,14 @@ static void find_fickle_shapes(struct whatif *w)
     }
 }
 
-struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable)
+struct whatif *whatif_new_in(struct frame *f, const struct snapshot *s, const uint64_t *movable)
 {
     struct whatif *w = xcalloc(1, sizeof(*w));
     uint64_t *waits = xcalloc(BITS_WORDS(s->n_pods) + 1, sizeof(*waits));
     uint32_t *node_of = xmalloc((s->n_pods + 1) * sizeof(*node_of)), n = s->n_pending;
 
-    w->arena = arena_new(0);
+    w->frame = f;
+    w->arena = frame_arena(f);
     w->answer = arena_new(0);
     uint32_t *pods = arena_new_array(w->arena, uint32_t, s->n_pods);
     for (uint32_t i = 0; i < s->n_pending; i++) {
@@ -154,7 +155,7 @@ struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable)
             pods[n++] = pod;
             node_of[pod] = i;
         }
-    packer_init(&w->k, w->arena, s, pods, n);
+    packer_init(&w->k, w->arena, s, f, pods, n);
     w->k.fallback = true;
     topology_prepare_all(&w->k.topo);
     index_bins(w);
@@ -166,6 +167,11 @@ struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable)
     free(waits);
     free(node_of);
     return w;
+}
+
+struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable)
+{
+    return whatif_new_in(NULL, s, movable);
 }
 
 void whatif_set_compat(struct whatif *w)
@@ -192,7 +198,7 @@ void whatif_free(struct whatif *w)
     gauges_free(w->gauges);
     vec_fini(&w->news.risen);
     arena_free(w->answer);
-    arena_free(w->arena);
+    frame_return_arena(w->frame, w->arena);
     free(w);
 }
 

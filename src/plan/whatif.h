@@ -20,6 +20,7 @@ struct whatif;
 /* `movable`: bit set over snapshot.pods, those that want a new place when their node goes. The snapshot and the set
  * outlive the object, and change only with events. */
 struct whatif *whatif_new(const struct snapshot *s, const uint64_t *movable);
+struct whatif *whatif_new_in(struct frame *f, const struct snapshot *s, const uint64_t *movable); /* f: see plan.h */
 void whatif_set_compat(struct whatif *w); /* quirks of Karpenter that never do a user good are reproduced too */
 /* Before the first question: nodes that are not initialized are settling. Otherwise they may be found to be the place of a pod, which counts as failed. */
 void whatif_avoid_early(struct whatif *w);

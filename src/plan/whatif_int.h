@@ -25,6 +25,7 @@ struct turn_list {
 };
 
 struct whatif {
+    struct frame *frame; /* NULL: none */
     struct arena *arena;
     struct packer k;
     uint32_t *bin_of_node;     /* [n_nodes]; NONE: not a place for pods */

@@ -219,6 +219,15 @@ static void client_reset(struct sim_call *k)
     client_end(k, &e);
 }
 
+static str length_text(struct arena *a, size_t n)
+{
+    char digits[24];
+    struct sb b = {.p = digits, .cap = sizeof(digits)};
+
+    sb_u64(&b, n);
+    return sb_dup(&b, a);
+}
+
 static void give_head(struct sim_call *k)
 {
     struct served *s = &k->s;
@@ -228,7 +237,7 @@ static void give_head(struct sim_call *k)
     if (n)
         memcpy(h, s->headers, n * sizeof(*h));
     if (s->ended)
-        h[n++] = (struct http_header){STR("Content-Length"), arena_printf(k->arena, "%zu", s->out.bytes)};
+        h[n++] = (struct http_header){STR("Content-Length"), length_text(k->arena, s->out.bytes)};
     k->head_given = true;
     if (k->cut_after_us >= 0)
         k->cut_us = sat_add(k->sim->now_us, k->cut_after_us);

@@ -390,6 +390,13 @@ static void replace_object(struct store *s, enum object_kind kind, struct object
     stored_free(s, was);
 }
 
+/* A Node that says that it is alive, and nothing else: all that is read of it is in the text, so no snapshot is another one. */
+static bool is_heartbeat(const struct object *was, const struct store_object *o)
+{
+    return was && o->kind == OBJ_NODE && o->digest && o->digest == was->kept.digest && was->decoded && o->decoded &&
+           str_eq(was->kept.uid, o->meta->uid);
+}
+
 static void put(struct store *s, const struct store_object *o)
 {
     if (o->kind == OBJ_POD) {
@@ -409,6 +416,8 @@ static void put(struct store *s, const struct store_object *o)
             remove_object(s, o->kind, was);
         return;
     }
+    if (is_heartbeat(was, o))
+        s->n_changes--;
     struct object *is = stored_new(s, o);
     hold_spec(s, o->kind, is); /* before the object that it replaces, perhaps the only other user, lets go */
     if (was && !str_eq(was->kept.uid, is->kept.uid)) {

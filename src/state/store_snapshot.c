@@ -158,6 +158,7 @@ struct snapshot *store_snapshot(struct store *s, const struct settings *st, cons
     s->snap.catalog = c;
     s->snap.pods = s->pods.v;
     s->snap.n_pods = s->pods.n;
+    s->snap.none_apart = s->apart.n == 0;
     hosts_catch_up(s, now_ms);
     s->snap.nodes = s->nodes.v;
     s->snap.n_nodes = s->nodes.n;

@@ -2,7 +2,7 @@
 
 | call | what is done here |
 |---|---|
-| any | its signature is made again by botocore, from the keys that were handed out: a wrong one is refused, and so is one with keys that have expired. moto checks neither |
+| any | its signature is made again by botocore, from the keys that were handed out: a wrong one is refused, and so is one with keys that have expired or were revoked. moto checks neither |
 | CreateFleet | moto takes the first override and looks at no price: it is given the one with the lowest Priority, which is its price in our requests. moto does not hand security groups, instance profile and volume tags on to instances: they are set with moto's own calls, as the launch template says |
 | GET /credentials | the agent of EKS Pod Identity: keys of a role, got from moto's STS, that are good for a minute; now and then it is ill and has none |
 
@@ -27,12 +27,24 @@ AGENT_PATH, AGENT_TOKEN = "/credentials", "token-of-the-pod"
 GOOD_FOR_S = 60
 SIGNED = re.compile(r"AWS4-HMAC-SHA256 Credential=([^/]+)/\d{8}/([^/]+)/([^/]+)/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})")
 OVERRIDE = re.compile(r"(LaunchTemplateConfigs\.\d+)\.Overrides\.\d+")
+EXPIRED = {"ec2": "RequestExpired", "iam": "ExpiredToken", "sts": "ExpiredToken"}  # by service; others say ExpiredTokenException
 Key = collections.namedtuple("Key", "id secret token expires")
 Call = collections.namedtuple("Call", "service action status key")
 
 
 def now():
     return datetime.datetime.now(datetime.timezone.utc)
+
+
+def refusal(service, code, message):
+    """An error as a service writes it."""
+    if service == "ec2":
+        text = f"<Response><Errors><Error><Code>{code}</Code><Message>{message}</Message></Error></Errors></Response>"
+    elif service in ("iam", "sts"):
+        text = f"<ErrorResponse><Error><Type>Sender</Type><Code>{code}</Code><Message>{message}</Message></Error></ErrorResponse>"
+    else:
+        return 400, {"Content-Type": "application/x-amz-json-1.1", "x-amzn-errortype": code}, json.dumps({"__type": code, "message": message}).encode()
+    return 400, {"Content-Type": "text/xml"}, text.encode()
 
 
 def cheapest(form):
@@ -85,11 +97,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Front:
-    """A context manager; `url` is where it is, `calls` what was asked, `refused` what was wrong with signatures."""
+    """A context manager; `url` is where it is, `calls` what was asked, `refused` what was wrong with signatures, `late` what was signed with revoked keys."""
 
     def __init__(self, emulator, port, role):
         self.emulator, self.role, self.url = emulator, role, f"http://127.0.0.1:{port}"
-        self.calls, self.refused, self.keys, self.n_asked, self.lock = [], [], {}, 0, threading.Lock()
+        self.calls, self.refused, self.late, self.keys, self.revoked = [], [], [], {}, set()
+        self.n_asked, self.lock = 0, threading.Lock()
         self.fleet_lost, self.lose_fleet = threading.Event(), False
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self.server.daemon_threads, self.server.front = True, self
@@ -125,17 +138,22 @@ class Front:
             "AccessKeyId": key.id, "SecretAccessKey": key.secret, "Token": key.token, "AccountId": ACCOUNT,
             "Expiration": key.expires.strftime("%Y-%m-%dT%H:%M:%SZ")}).encode()
 
+    def revoke(self):
+        """All keys that there are end before their time."""
+        self.revoked |= set(self.keys)
+
     def signature_problem(self, signed, method, path, headers, body):
+        """What is wrong, or None."""
         key = self.keys.get(signed[1])
         if not key or headers["X-Amz-Security-Token"] != key.token:
-            return "InvalidClientTokenId", "nobody was given these keys"
+            return "nobody was given these keys"
         if now() > key.expires:
-            return "RequestExpired", "these keys have expired"
+            return "these keys have expired"
         request = AWSRequest(method, f"http://{headers['Host']}{path}", {h: headers[h] for h in signed[4].split(";")}, body)
         request.context["timestamp"] = headers["X-Amz-Date"]
         auth = SigV4Auth(Credentials(key.id, key.secret, key.token), signed[3], signed[2])
         if auth.signature(auth.string_to_sign(request, auth.canonical_request(request)), request) != signed[5]:
-            return "SignatureDoesNotMatch", "botocore makes another signature"
+            return "botocore makes another signature"
         return None
 
     # ---- what is asked ----
@@ -150,9 +168,11 @@ class Front:
         action = form.get("Action") or (headers["X-Amz-Target"] or "").split(".")[-1] or f"{method} {path}"
         problem = self.signature_problem(signed, method, path, headers, body)
         if problem:
-            self.refused.append(f"{signed[3]} {action}: {problem[1]}")
-            text = f"<Response><Errors><Error><Code>{problem[0]}</Code><Message>{problem[1]}</Message></Error></Errors></Response>"
-            return 403, {"Content-Type": "text/xml"}, text.encode()
+            self.refused.append(f"{signed[3]} {action}: {problem}")
+            return refusal(signed[3], "SignatureDoesNotMatch", problem)
+        if signed[1] in self.revoked:
+            self.late.append(action)
+            return refusal(signed[3], EXPIRED.get(signed[3], "ExpiredTokenException"), "the security token included in the request is expired")
         launch = action == "CreateFleet" and form.get("DryRun") != "true"
         if launch:
             body = urllib.parse.urlencode(cheapest(form)).encode()

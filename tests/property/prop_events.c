@@ -175,7 +175,7 @@ static void compare_verdict(struct watching *x, struct run *r, uint32_t node)
     double savings, want_savings = 0;
 
     if (candidate_obstacle(&r->c, node, METHOD_SINGLE) == BLOCK_NONE) {
-        struct decision d = consolidate(r, &c, 1, x->compat ? 1 : claims_allowed(r), /* tell= */ false);
+        struct decision d = consolidate(r, &c, 1, x->compat ? 1 : claims_allowed(r, 1), /* tell= */ false);
 
         whatif_undo(r->w);
         want = d.why == BLOCK_NONE ? STANDING_GOES : STANDING_STAYS;

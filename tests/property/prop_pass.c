@@ -161,12 +161,13 @@ static str bytes_of(struct arena *a, const struct snapshot *s)
     return ret;
 }
 
-/* Methods that share what is known of the nodes find and say what they would alone. */
+/* Methods that share what is known of the nodes find and say what they would alone; so they do with what plans before them have left in a frame. */
 static void check_shared(struct passing *x, const struct pass *p, const struct candidates *known)
 {
     struct pass_options o = x->o;
 
     o.known = known;
+    o.frame = NULL;
     const struct pass *q = disrupt_pass(x->a, x->s, &o);
     bool same = p->n_candidates == q->n_candidates && p->n_commands == q->n_commands && p->n_remarks == q->n_remarks;
     for (uint32_t i = 0; same && i < p->n_commands; i++)
@@ -180,13 +181,15 @@ static void check_shared(struct passing *x, const struct pass *p, const struct c
 static void pass_all(struct passing *x)
 {
     struct candidates *known = pass_candidates_new(x->a, x->s);
+    struct frame *frame = frame_new();
     int64_t *room = arena_new_array(x->a, int64_t, x->s->n_pools);
     str before = bytes_of(x->a, x->s);
 
     for (uint32_t i = 0; i < x->s->n_pools; i++)
         room[i] = 2;
     for (unsigned m = 0; m < 2 * N_METHODS; m++) {
-        x->o = (struct pass_options){.method = (enum disrupt_method)(m / 2), .compat = m % 2, .static_room = room};
+        x->o = (struct pass_options){
+            .method = (enum disrupt_method)(m / 2), .compat = m % 2, .frame = frame, .static_room = room};
         const struct pass *p = disrupt_pass(x->a, x->s, &x->o);
 
         x->t->passes++;
@@ -196,6 +199,7 @@ static void pass_all(struct passing *x)
         check_plan(x, p);
         check_again(x, p);
     }
+    frame_free(frame);
     pass_candidates_free(known);
     check(x->t, PROP_PASS, str_eq(bytes_of(x->a, x->s), before), "the snapshot was written to");
 }

@@ -119,7 +119,7 @@ static str from_scratch(struct asking *q)
     struct plan *p = arena_new_one(q->a, struct plan);
     struct packer k;
 
-    packer_init(&k, pass, &s, s.pending, s.n_pending);
+    packer_init(&k, pass, &s, NULL, s.pending, s.n_pending);
     k.fallback = true; /* as simulations of disruption have it */
     packer_run(&k);
     packer_finish(&k, p, q->a);

@@ -28,18 +28,17 @@ static void run_open(struct run *t, enum sky_keys keys)
     t->r =
         rig_new(1, t->env, &(struct cluster_options){.lean = true, .lease_renew_ms = 60000, .node_grace_ms = 240000});
     t->r->forgetful = true;
-    t->sky = sky_new(t->r, &(struct sky_options){.keys = keys,
-                                                 .types = "c5.large,m5.large",
-                                                 .boot_ms = 8000,
-                                                 .stop_ms = 20000,
-                                                 .agent = {5000, 20000}});
+    t->sky = sky_new(
+        t->r,
+        &(struct sky_options){
+            .keys = keys, .types = "c5.large,m5.large", .boot_ms = 8000, .stop_ms = 20000, .agent = {5000, 20000}});
     lab_apply(t->r->l, "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\n"
                        "spec: {amiSelectorTerms: [{alias: al2023@latest}], " SKY_CLASS_TERMS "}\n");
     lab_apply(t->r->l, "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default}\nspec:\n"
                        "  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s}\n"
                        "  template: {spec: {expireAfter: Never, nodeClassRef: {group: karpenter.k8s.aws, kind: "
                        "EC2NodeClass, name: default}, requirements: [{key: karpenter.sh/capacity-type, operator: In, "
-                       "values: [on-demand]}]}}\n");
+                       "values: [on-demand]}, {key: karpenter.k8s.aws/instance-cpu, operator: Lt, values: ['9']}]}}\n");
     lab_apply(t->r->l, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n"
                        "  replicas: 0\n  selector: {matchLabels: {app: web}}\n"
                        "  template: {metadata: {labels: {app: web}}, spec: {terminationGracePeriodSeconds: 1,\n"

@@ -1,4 +1,4 @@
-/* Many machines at once on AWS: how often EC2 is asked, whether that is ever too often, and what becomes of it when much of what there is to buy is sold out. */
+/* Many machines at once on AWS: how often EC2 is asked, whether that is ever too often, what becomes of it when much of what there is to buy is sold out, and when AWS takes half of it back. */
 #include <math.h>
 #include <stdio.h>
 
@@ -15,12 +15,18 @@ struct stage {
     struct sky *sky;
     double first_s, last_s; /* NodeClaims were made */
     uint32_t n_claims;      /* ever */
+    uint32_t n_deleted;     /* NodeClaims that were told to go */
+    double deleted_s;       /* the last of them */
 };
 
 static void on_claim(void *ctx, const struct change *ch)
 {
     struct stage *t = ctx;
 
+    if (ch->old && ch->new && !ch->old->deleted_ms && ch->new->deleted_ms) {
+        t->n_deleted++;
+        t->deleted_s = rig_now(t->r);
+    }
     if (ch->old || !ch->new)
         return;
     t->last_s = rig_now(t->r);
@@ -49,7 +55,8 @@ static void stage_open(struct stage *t, const char *types)
                        "  disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: Never}\n"
                        "  template: {spec: {expireAfter: Never, "
                        "nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}, requirements: [\n"
-                       "    {key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand]}]}}\n");
+                       "    {key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand]},\n"
+                       "    {key: karpenter.k8s.aws/instance-cpu, operator: Lt, values: ['9']}]}}\n");
     rig_start(t->r, 0);
     lab_run(t->r->l, 60);
 }
@@ -301,10 +308,60 @@ static void two_of_five_are_sold_out(void **state UNUSED)
     stage_close(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_thousand_at_once),
-                                       cmocka_unit_test(two_of_five_are_sold_out)};
+/* ---- AWS takes half of it back ---- */
 
+#define N_SPOT 60
+#define WARNING_S 120.0
+
+struct storm {
+    struct stage *t;
+    uint32_t n, n_warned;
+};
+
+static void warn_every_other(void *ctx, const struct sim_aws_resource *r)
+{
+    struct storm *w = ctx;
+
+    if (strcmp(r->kind, "instance") == 0 && strcmp(r->state, "running") == 0 && w->n++ % 2 == 0)
+        w->n_warned += sim_aws_interrupt(w->t->sky->aws, r->id);
+}
+
+static void a_storm(void **state UNUSED)
+{
+    struct stage t = {0};
+    struct storm w = {.t = &t};
+    struct fleet f;
+
+    stage_open(&t, LARGE);
+    deploy(&t, "web", N_SPOT, "1500m", "");
+    check_true("they run", until(&t, 300, all_run, N_SPOT));
+    sim_aws_set_faults(t.sky->aws, &(struct sim_aws_faults){.duplicate = 20000, .reorder = 20000});
+    double warned_s = rig_now(t.r);
+    sim_aws_each(t.sky->aws, warn_every_other, &w);
+    check_u64("half of them", w.n_warned, N_SPOT / 2);
+    lab_run(t.r->l, 10);
+    print_message("# %u NodeClaims were deleted within %.1f s, %u were made\n", t.n_deleted, t.deleted_s - warned_s,
+                  t.n_claims - N_SPOT);
+    check_u64("NodeClaims that go", t.n_deleted, N_SPOT / 2);
+    check_true("within seconds", t.deleted_s - warned_s <= 5);
+    check_u64("others are on order", t.n_claims, N_SPOT + N_SPOT / 2);
+    lab_run(t.r->l, WARNING_S - 15);
+    fleet_look(t.r, &f);
+    check_u64("before the machines are gone all pods run", f.n_running, N_SPOT);
+    lab_run(t.r->l, 120);
+    fleet_look(t.r, &f);
+    check_u64("and stay", f.n_running, N_SPOT);
+    check_u64("nodes", f.n_nodes, N_SPOT);
+    check_u64("machines that ended", sim_aws_bill(t.sky->aws).ended, N_SPOT / 2);
+    check_u64("messages that are left", sim_aws_messages(t.sky->aws, STR(SKY_CLUSTER), NULL), 0);
+    stage_close(&t);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_thousand_at_once), cmocka_unit_test(two_of_five_are_sold_out),
+                                       cmocka_unit_test(a_storm)};
+
+    cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
     return cmocka_run_group_tests_name("sim/aws_scale", tests, NULL, NULL);
 }

@@ -277,10 +277,12 @@ static void sell_out(struct chaos *c)
         sim_aws_drain_pool(c->aws->sky->aws, str_c(types[below(c, ARRAY_LEN(types))]),
                            str_c(zones[below(c, ARRAY_LEN(zones))]), capacity);
     c->aws->sold_out = true;
+    c->aws->sold_out_until_s = rig_now(c->r) + 60 + below(c, one_in(c, 3) ? 14400 : 1800);
 }
 
 static void restock(struct chaos *c)
 {
+    deed(c, "offerings", "are there again");
     sim_aws_set_pool(c->aws->sky->aws, (str){0}, (str){0}, STR("spot"), -1);
     sim_aws_set_pool(c->aws->sky->aws, (str){0}, (str){0}, STR("on-demand"), -1);
     c->aws->sold_out = false;
@@ -299,11 +301,10 @@ static void move_prices(struct chaos *c)
 
 static void set_faults(struct chaos *c, const struct sim_aws_faults *f, const struct sim_faults *n)
 {
-    static const struct sim_aws_faults none;
-
     sim_aws_set_faults(c->aws->sky->aws, f);
     sim_set_faults(c->r->l->s->sim, ENDPOINT, n);
-    c->aws->misbehaves = memcmp(f, &none, sizeof(none)) != 0 || n->refuse || n->slow;
+    c->aws->worst_rate =
+        MAX(MAX(MAX(f->throttle, f->server_error), MAX(f->lose_reply, f->no_capacity)), MAX(n->refuse, n->slow));
 }
 
 static void break_calls(struct chaos *c)
@@ -326,6 +327,7 @@ static void break_calls(struct chaos *c)
     }
     if (one_in(c, 2) && has_part(c, CHAOS_AWS_LATE))
         f.consistency_ms = 200 + below(c, 8000);
+    c->aws->broken_until_s = rig_now(c->r) + 60 + below(c, one_in(c, 3) ? 7200 : 900);
     deed(c, "calls to AWS", "break");
     set_faults(c, &f, &n);
 }
@@ -409,7 +411,11 @@ void aws_tend(struct chaos *c)
             c->aws->struck[i] = false;
         }
     boot_set_never(c->aws->sky->boot, !c->calm && rig_now(c->r) < c->no_join_until_s ? 65536 : 0);
-    if (c->aws->sold_out || c->aws->misbehaves)
+    if (c->aws->worst_rate && rig_now(c->r) > c->aws->broken_until_s)
+        mend_calls(c);
+    if (c->aws->sold_out && rig_now(c->r) > c->aws->sold_out_until_s)
+        restock(c);
+    if (c->aws->sold_out || c->aws->worst_rate)
         c->n_since_change = 0; /* what is given up and cannot be replaced is tried again */
     aws_check(c);
 }

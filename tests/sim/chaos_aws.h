@@ -20,11 +20,14 @@ struct chaos_aws {
     enum sky_keys keys;
     uint32_t market; /* which capacity types pools may have */
     uint32_t n_images;
-    bool kills;                     /* whoever launches next */
-    bool struck[2];                 /* replicas that have been */
-    bool misbehaves;                /* calls to AWS go wrong, or some offerings are sold out */
-    bool sold_out;                  /* the latter */
-    double trouble_s, untroubled_s; /* since when something has been broken; since when nothing has */
+    bool kills;              /* whoever launches next */
+    bool struck[2];          /* replicas that have been */
+    uint32_t worst_rate;     /* of calls to AWS that go wrong, as in struct chaos */
+    double broken_until_s;   /* they do so until then */
+    double sold_out_until_s; /* some offerings are */
+    bool sold_out;
+    double trouble_s, untroubled_s; /* since when something has been badly broken; since when nothing has */
+    double mild_s;                  /* when calls went wrong now and then for the last time */
     VEC(struct chaos_orphan) orphans;
     VEC(struct chaos_warning) warnings;
 };

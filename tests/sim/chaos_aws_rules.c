@@ -2,7 +2,8 @@
  *
  * No machine without an owner: one that no NodeClaim knows of is ended within the period of the garbage collection of instances (aws 7.5): it is looked for every 10 s at first and then every two minutes,
  * among machines older than 30 s. A machine that AWS takes back has its NodeClaim deleted within seconds, and what ran there is on order elsewhere before it is gone. Messages do not stay in the queue.
- * All of that holds while nothing is broken, and again when whoever failed for a while has had as much time as that: a controller that fails waits twice as long before it tries again, up to 1,000 s (lifecycle 9).
+ * All of that holds while nothing is badly broken, and again when whoever failed for a while has had as much time as that: a controller that fails waits twice as long before it tries again, up to 1,000 s
+ * (lifecycle 9). While a few calls go wrong, a message may come up to three times before it is dealt with, and it is hidden for 20 s in between.
  * In the end, with pools and node class gone, the account is as it was given. */
 #include "sim/chaos_aws.h"
 
@@ -18,6 +19,8 @@
 #define WARNING_S 120.0   /* from there to the end of the machine */
 #define WAITING_S 45.0    /* a pod that waits for longer has something on order */
 #define BACK_OFF_S 1000.0 /* the longest */
+#define MILD 3000u        /* calls that go wrong, per 65,536: most of what is done in three attempts succeeds */
+#define PATIENCE_S 60.0   /* while that is so */
 #define MESSAGE_S 60.0    /* two times invisible, and the looks in between */
 #define TAKE_DOWN_S (40 * 60)
 
@@ -35,7 +38,10 @@ static void look_for_trouble(struct chaos *c)
 {
     struct chaos_aws *w = c->aws;
     double now = rig_now(c->r);
-    bool trouble = c->misbehaves || w->misbehaves || now < c->disturbed_s || !somebody_leads(c);
+    bool trouble = c->worst_rate > MILD || w->worst_rate > MILD || now < c->disturbed_s || !somebody_leads(c);
+
+    if (c->worst_rate || w->worst_rate)
+        w->mild_s = now;
 
     if (trouble && w->untroubled_s >= 0) {
         w->trouble_s = MAX(w->untroubled_s, 0);
@@ -53,6 +59,11 @@ static double promised_s(const struct chaos *c)
     if (w->untroubled_s < 0)
         return 1e12;
     return w->untroubled_s + MIN(BACK_OFF_S, w->untroubled_s - w->trouble_s) + CALLS_S;
+}
+
+static double patience_s(const struct chaos *c)
+{
+    return c->aws->mild_s > 0 && rig_now(c->r) - c->aws->mild_s < PATIENCE_S + LOOK_S ? PATIENCE_S : 0;
 }
 
 /* ---- machines without an owner ---- */
@@ -159,12 +170,13 @@ static void check_replaced(struct chaos *c, const struct chaos_warning *g)
 {
     struct waiting w = {.c = c};
 
-    if (has_part(c, CHAOS_LIMITS) || c->pools[0].tainted || c->aws->sold_out || c->aws->misbehaves || !exists(c, class_plural(c), "default"))
+    /* Nothing can be ordered. */
+    if (has_part(c, CHAOS_LIMITS) || c->pools[0].tainted || c->aws->sold_out || c->aws->worst_rate || c->worst_rate ||
+        !str_starts(lab_condition(c->r->l, "nodepools", c->pools[0].name, "Ready"), STR("True")))
         return;
     kube_each(chaos_kube(c), server_kind(c->r->l->s, "pods"), STR("default"), note_waiting, &w);
     kube_each(chaos_kube(c), server_kind(c->r->l->s, "nodeclaims"), (str){0}, note_open, &w);
-    if (w.pod.n && w.n_open == 0 &&
-        str_starts(lab_condition(c->r->l, class_plural(c), "default", "Ready"), STR("True")))
+    if (w.pod.n && w.n_open == 0)
         bad(c, "machine %s is gone, pod " STR_FMT " waits, and nothing is on order", g->id, STR_ARG(w.pod));
 }
 
@@ -178,7 +190,8 @@ static void check_warnings(struct chaos *c, const struct sky_owners *owners)
         struct chaos_warning g = w->warnings.v[i];
         bool promised = promised_s(c) < g.at_s;
 
-        if (promised && now - g.at_s > DELETE_S + LOOK_S && strmap_get(&owners->by_instance, str_c(g.id)) == 0)
+        if (promised && now - g.at_s > DELETE_S + LOOK_S + patience_s(c) &&
+            strmap_get(&owners->by_instance, str_c(g.id)) == 0)
             bad(c, "machine %s was warned %.0f s ago, and its NodeClaim stays", g.id, now - g.at_s);
         if (now - g.at_s < WARNING_S - LOOK_S)
             w->warnings.v[kept++] = g;
@@ -199,7 +212,7 @@ static void on_claim(void *ctx, const struct change *ch)
     for (uint32_t i = 0; i < c->aws->warnings.n; i++) {
         const struct chaos_warning *g = &c->aws->warnings.v[i];
 
-        if (str_ends(id, str_c(g->id)) && promised_s(c) < g->at_s && rig_now(c->r) - g->at_s > DELETE_S)
+        if (str_ends(id, str_c(g->id)) && promised_s(c) < g->at_s && rig_now(c->r) - g->at_s > DELETE_S + patience_s(c))
             bad(c, "machine %s was warned %.1f s before its NodeClaim was deleted", g->id, rig_now(c->r) - g->at_s);
     }
 }
@@ -217,7 +230,7 @@ static void check_queue(struct chaos *c)
     uint32_t n = sim_aws_messages(c->aws->sky->aws, STR(SKY_CLUSTER), &oldest_ms);
     double since = MAX(rig_now(c->r) - (double)oldest_ms / 1000, promised_s(c));
 
-    if (n && rig_now(c->r) - since > MESSAGE_S + LOOK_S)
+    if (n && rig_now(c->r) - since > MESSAGE_S + LOOK_S + patience_s(c))
         bad(c, "%u messages are in the queue, one of them for %.0f s", n, (double)oldest_ms / 1000);
 }
 

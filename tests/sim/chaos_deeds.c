@@ -204,14 +204,15 @@ static void misbehave(struct chaos *c)
                  {&n.stall_stream, CHAOS_STALL},
                  {&n.slow, CHAOS_SLOW}};
 
+    c->worst_rate = 0;
     for (size_t i = 0; i < ARRAY_LEN(rates); i++) {
         uint32_t rate = one_in(c, 2) ? below(c, one_in(c, 4) ? 12000 : 2000) : 0;
 
         if (has_part(c, rates[i].part))
             *rates[i].rate = rate;
+        c->worst_rate = MAX(c->worst_rate, *rates[i].rate);
     }
     f.restart /= 40; /* it hits everybody */
-    c->misbehaves = true;
     deed(c, "faults", "change");
     faults_set(c->faults, &f);
     rig_net_faults(c->r, &n);
@@ -219,7 +220,7 @@ static void misbehave(struct chaos *c)
 
 void faults_stop(struct chaos *c)
 {
-    c->misbehaves = false;
+    c->worst_rate = 0;
     c->disturbed_s = MAX(c->disturbed_s, rig_now(c->r));
     deed(c, "faults", "end");
     faults_set(c->faults, &(struct kube_faults){0});

@@ -46,7 +46,7 @@ struct chaos {
     VEC(struct chaos_hold) holds;
     double no_join_until_s, no_start_until_s, jumped_s;
     int64_t latest_ms;          /* that the clock has shown before it jumped */
-    bool misbehaves;            /* calls go wrong */
+    uint32_t worst_rate;        /* of calls that go wrong, per 65,536; the largest of all kinds */
     double disturbed_s;         /* until then something was broken: a process, the server, the clock */
     struct chaos_aws *aws;      /* NULL: machines come from kwok */
     bool calm;                  /* nobody does anything any more */

@@ -1,6 +1,6 @@
 /* sky - an AWS account above the cluster of a rig (rig.h): machines that controllers launch in it boot from their user data and join.
  *
- * The account is that of tests/vectors/aws/world.json with a few instance types and large subnets, so that many machines and many hours cost little. Signatures are
+ * The account is that of tests/vectors/aws/world.json with a few instance types, one of them of metal, and large subnets, so that many machines and many hours cost little. Signatures are
  * checked and rates are limited as AWS does it. Whose keys controllers sign with is one of the ways that docs/aws-access.md lists; each of them ends in keys that run out.
  */
 #pragma once

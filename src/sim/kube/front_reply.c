@@ -7,18 +7,9 @@
 #include "data/edit.h"
 #include "data/json.h"
 #include "data/reader.h"
+#include "net/uuid.h"
 
 #define MAX_HEADERS 40u
-
-static str audit_id(struct request *r)
-{
-    struct world *w = kube_world(r->kube);
-    uint64_t a = world_random(w), b = world_random(w);
-
-    return arena_printf(r->a, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32), (unsigned)(a >> 16 & 0xffff),
-                        (unsigned)(a & 0xfff), (unsigned)(0x8000 | (b >> 48 & 0x3fff)),
-                        (unsigned long long)(b & 0xffffffffffffu));
-}
 
 /* 299 - "text", with the text as a quoted string. */
 static str warning_value(struct arena *a, str text)
@@ -44,7 +35,7 @@ void reply_head(struct request *r, int code, const char *content_type, const str
     struct http_header h[MAX_HEADERS];
     uint32_t n = 0;
 
-    h[n++] = (struct http_header){STR("Audit-Id"), audit_id(r)};
+    h[n++] = (struct http_header){STR("Audit-Id"), uuid_new(r->a, kube_world(r->kube))};
     h[n++] = (struct http_header){STR("Cache-Control"), STR("no-cache, private")};
     if (content_type)
         h[n++] = (struct http_header){STR("Content-Type"), str_c(content_type)};

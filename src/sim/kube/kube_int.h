@@ -218,7 +218,6 @@ const struct object *kube_lend(struct kube *k, const struct object *o);
 
 /* ---- metadata (meta.c, meta_check.c) ---- */
 
-str meta_new_uid(struct world *w, struct arena *a);
 str meta_time(struct arena *a, int64_t ms); /* RFC 3339, whole seconds */
 /* Fills in what a server sets at creation. */
 void meta_create(struct kube *k, struct arena *a, const struct kind *kind, struct tree *meta);
@@ -245,6 +244,7 @@ struct write {
     const struct kind *asked; /* the shape in which the client speaks; NULL: that of the kind */
     const char *sub;
     struct tree *obj;
+    struct tree *was;              /* an update: the object before, when somebody has read it already (object_tree()) */
     const struct write_options *o; /* NULL: from inside, which is trusted not to invent fields */
     bool patch;                    /* how some refusals are worded */
     bool applied;                  /* managedFields are done */

@@ -1,28 +1,8 @@
 /* What the server itself writes into metadata. */
 #include "data/edit.h"
 #include "model/duration.h"
+#include "net/uuid.h"
 #include "sim/kube/kube_int.h"
-
-#define UID_CHARS 36u
-
-str meta_new_uid(struct world *w, struct arena *a)
-{
-    uint64_t hi = world_random(w), lo = world_random(w);
-
-    hi = (hi & ~UINT64_C(0xf000)) | 0x4000;                 /* version 4 */
-    lo = (lo & ~(UINT64_C(3) << 62)) | (UINT64_C(2) << 62); /* variant 10 */
-    static const char digits[] = "0123456789abcdef";
-    char *p = arena_alloc(a, UID_CHARS, 1);
-
-    for (uint32_t i = 0, at = 0; i < 32; i++) {
-        uint64_t half = i < 16 ? hi : lo;
-
-        if (i == 8 || i == 12 || i == 16 || i == 20)
-            p[at++] = '-';
-        p[at++] = digits[half >> (60 - 4 * (i % 16)) & 15];
-    }
-    return (str){p, UID_CHARS};
-}
 
 str meta_time(struct arena *a, int64_t ms)
 {
@@ -60,7 +40,7 @@ void meta_create(struct kube *k, struct arena *a, const struct kind *kind, struc
         tree_set_str(a, meta, "name", generate_name(k->world, a, prefix));
     if (!kind->namespaced)
         (void)tree_drop(meta, STR("namespace"));
-    tree_set_str(a, meta, "uid", meta_new_uid(k->world, a));
+    tree_set_str(a, meta, "uid", uuid_new(a, k->world));
     tree_set_str(a, meta, "creationTimestamp", meta_time(a, world_now_ms(k->world)));
     if (kind->has_generation)
         tree_set_i64(a, meta, "generation", 1);

@@ -123,6 +123,28 @@ static bool patch_scale(struct patching *p, const struct object *old, const stru
     return ok && kube_scale_put(p->k, p->a, p->kind, p->ns, p->name, scale, p->o, ret, p->st);
 }
 
+static bool patch_whole(struct patching *p, const struct object *old, const struct object **ret)
+{
+    struct tree *was = object_tree(p->a, old), *live = tree_twin(p->a, was);
+
+    if (p->kind->shape_of)
+        p->kind->shape->from_stored(p->a, live);
+    if (!patch_tree(p, &live) || !same_identity(p, live))
+        return false;
+    return write_update(&(struct write){.k = p->k,
+                                        .a = p->a,
+                                        .kind = p->kind,
+                                        .sub = p->sub,
+                                        .obj = live,
+                                        .was = was,
+                                        .o = p->o,
+                                        .patch = true,
+                                        .applied = p->how == PATCH_APPLY,
+                                        .ret = ret,
+                                        .st = p->st},
+                        old);
+}
+
 bool kube_patch(struct kube *k, struct arena *a, const struct kind *kind, str ns, str name, const char *sub,
                 enum patch_kind how, const struct tree *patch, bool force, const struct write_options *o,
                 const struct object **ret, bool *ret_created, struct status *st)
@@ -144,20 +166,8 @@ bool kube_patch(struct kube *k, struct arena *a, const struct kind *kind, str ns
         return status_not_found(a, st, kind, name);
     if (scale)
         return patch_scale(&p, old, ret);
-    struct tree *live = kube_tree(a, old);
-    if (kind->shape_of)
-        kind->shape->from_stored(a, live);
-    if (!patch_tree(&p, &live) || !same_identity(&p, live))
-        return false;
-    return write_update(&(struct write){.k = k,
-                                        .a = a,
-                                        .kind = kind,
-                                        .sub = sub,
-                                        .obj = live,
-                                        .o = o,
-                                        .patch = true,
-                                        .applied = how == PATCH_APPLY,
-                                        .ret = ret,
-                                        .st = st},
-                        old);
+    object_ref(old);
+    bool ok = patch_whole(&p, old, ret);
+    object_unref(old);
+    return ok;
 }

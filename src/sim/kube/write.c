@@ -39,12 +39,12 @@ static void manage(struct write *w, struct tree *meant, const struct tree *old)
 static struct tree *as_meant(struct write *w)
 {
     if (!w->kind->crd)
-        return tree_copy(w->a, w->obj);
+        return tree_twin(w->a, w->obj);
     struct tree *t = tree_new_map(w->a);
 
     for (uint32_t i = 0; i < w->obj->n; i++)
         *tree_put(w->a, t, w->obj->keys[i]) = w->obj->items[i];
-    tree_set(w->a, t, "metadata", *tree_copy(w->a, judge_meta(w)));
+    tree_set(w->a, t, "metadata", *tree_twin(w->a, judge_meta(w)));
     return t;
 }
 
@@ -183,7 +183,7 @@ static void keep_all_but_status(struct write *w, struct tree *old)
             *tree_put(w->a, next, old->keys[i]) = old->items[i];
     if (w->kind->crd) {
         const struct tree *managed = tree_get(meta, "managedFields");
-        struct tree kept = *tree_copy(w->a, old_meta);
+        struct tree kept = *tree_twin(w->a, old_meta);
 
         if (managed)
             tree_set(w->a, &kept, "managedFields", *managed);
@@ -208,7 +208,7 @@ static void keep_status(struct write *w, const struct tree *old)
 static void keep_all_but_finalizers(struct write *w, struct tree *old)
 {
     const struct tree *list = tree_at(w->obj, "spec", "finalizers", NULL);
-    struct tree *next = tree_copy(w->a, old), *spec = tree_sub(w->a, next, "spec");
+    struct tree *next = tree_twin(w->a, old), *spec = tree_sub(w->a, next, "spec");
 
     (void)tree_drop(spec, STR("finalizers"));
     if (list)
@@ -267,7 +267,7 @@ static bool finish_update(struct write *w, const struct object *old, const struc
 
 bool write_update(struct write *w, const struct object *old)
 {
-    struct tree *old_tree = object_tree(w->a, old), *meant = NULL;
+    struct tree *old_tree = w->was ? w->was : object_tree(w->a, old), *meant = NULL;
     bool ok = false;
 
     bool known = w->kind->schema && revision_of(old)->known_by == w->kind->schema;

@@ -1,5 +1,6 @@
 /* Fleets and machines: requests that are merged, answers that are handed out, what is remembered (aws 3.3, 4.10; 11.4 B1 to B4, 11.7 L5, L9, L10). */
 #include "base/sb.h"
+#include "support/aws_lab.h"
 #include "support/check.h"
 #include "support/class_lab.h"
 
@@ -195,6 +196,42 @@ static void some_get_none(void **state)
     check_u64("as many as there were", served, 3);
     check_u64("everybody hears of the shortage", n_told, ARRAY_LEN(v));
     check_u64("no machine is lost", sim_aws_bill(l->server).launched, 3);
+}
+
+/* An account that answers fleets in its own way. */
+static const char *odd_answer;
+
+static void answer_fleets(void *server, struct exchange *x)
+{
+    if (str_is(lab_form(x, "Action"), "CreateFleet"))
+        lab_reply(x, 200, odd_answer);
+    else
+        sim_aws_serve(server, x);
+}
+
+#define FLEET_ANSWER(more) "<CreateFleetResponse><fleetId>fleet-1</fleetId>" more "</CreateFleetResponse>"
+
+/* Neither machines nor errors: that is said in place of EC2 (aws 12, 5 and 12). More than were asked for: nobody is told of them, and they are collected later. */
+static void too_few_and_too_many(void **state)
+{
+    struct class_lab *l = *state;
+    struct job v[2] = {{.type = "m5.large"}, {.type = "m5.large"}};
+
+    sim_mount(l->sim, "https://aws.test", l->account.far, answer_fleets, l->server);
+    odd_answer = FLEET_ANSWER("");
+    go(l, v, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        check_ok("the call went well", v[i].ok, &v[i].e);
+        check_u64("no machine", v[i].answer.n_groups, 0);
+        check_u64("a word about it", v[i].answer.n_errors, 1);
+        check_str("of our own", v[i].answer.errors[0].code, EC2_TOO_FEW);
+        check_true("of no place", v[i].answer.errors[0].override.zone.n == 0);
+    }
+    odd_answer = FLEET_ANSWER("<fleetInstanceSet><item><instanceIds><item>i-1</item><item>i-2</item><item>i-3</item>"
+                              "</instanceIds><instanceType>m5.large</instanceType></item></fleetInstanceSet>");
+    go(l, v, 2);
+    check_str("the first", v[0].id, "i-1");
+    check_str("the second", v[1].id, "i-2");
 }
 
 /* B4 */
@@ -430,15 +467,16 @@ int main(void)
         cmocka_unit_test_setup_teardown(equal_fleets_become_one, setup, teardown),
         cmocka_unit_test_setup_teardown(errors_reach_everybody, setup, teardown),
         cmocka_unit_test_setup_teardown(some_get_none, setup, teardown),
+        cmocka_unit_test_setup_teardown(too_few_and_too_many, setup, teardown),
         cmocka_unit_test_setup_teardown(three_hundred_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(calls_that_fail_as_a_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(machines_are_asked_for_together, setup, teardown),
         cmocka_unit_test_setup_teardown(machines_end_together, setup, teardown),
         cmocka_unit_test_setup_teardown(a_listing_forgets_the_others, setup, teardown),
+        cmocka_unit_test_setup_teardown(trouble_is_shared, setup, teardown),
         cmocka_unit_test_setup_teardown(others_are_not_listed, setup, teardown),
         cmocka_unit_test_setup_teardown(shifted_zones_and_an_empty_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(ends_that_fail, setup, teardown),
-        cmocka_unit_test_setup_teardown(trouble_is_shared, setup, teardown),
         cmocka_unit_test_setup_teardown(shifted_zones_are_left_alone, setup, teardown),
     };
 

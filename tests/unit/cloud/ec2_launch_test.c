@@ -456,6 +456,13 @@ static str template_of(struct provider_lab *x)
     return STR("");
 }
 
+#define OWN_PROFILE                                                                                                    \
+    "{\"instanceProfile\":\"own-profile\",\"subnetSelectorTerms\":[{\"tags\":{\"foo\":\"bar\"}}],"                     \
+    "\"securityGroupSelectorTerms\":[{\"tags\":{\"foo\":\"bar\"}}],\"amiSelectorTerms\":[{\"alias\":\"al2023@latest\"}]}"
+#define ONE_GROUP                                                                                                      \
+    "{\"role\":\"test-role\",\"subnetSelectorTerms\":[{\"tags\":{\"foo\":\"bar\"}}],"                                  \
+    "\"securityGroupSelectorTerms\":[{\"id\":\"sg-test1\"}],\"amiSelectorTerms\":[{\"alias\":\"al2023@latest\"}]}"
+
 static void lt2_lt3_names_of_templates(void **state)
 {
     static const char *const specs[] = {
@@ -474,11 +481,8 @@ static void lt2_lt3_names_of_templates(void **state)
         LAB_SPEC_WITH("\"cpuOptions\":{\"nestedVirtualization\":\"disabled\"}"),
         LAB_SPEC_WITH("\"blockDeviceMappings\":[{\"deviceName\":\"/dev/xvda\",\"ebs\":{\"volumeSize\":\"30Gi\"}}]"),
         LAB_SPEC_WITH("\"placementGroupSelector\":{\"name\":\"cluster-one\"}"),
-        "{\"instanceProfile\":\"own-profile\",\"subnetSelectorTerms\":[{\"tags\":{\"foo\":\"bar\"}}],"
-        "\"securityGroupSelectorTerms\":[{\"tags\":{\"foo\":\"bar\"}}],\"amiSelectorTerms\":[{\"alias\":\"al2023@latest\"}"
-        "]}",
-        "{\"role\":\"test-role\",\"subnetSelectorTerms\":[{\"tags\":{\"foo\":\"bar\"}}],"
-        "\"securityGroupSelectorTerms\":[{\"id\":\"sg-test1\"}],\"amiSelectorTerms\":[{\"alias\":\"al2023@latest\"}]}",
+        OWN_PROFILE,
+        ONE_GROUP,
     };
     struct provider_lab *x = *state;
     struct sb seen = {0};

@@ -43,6 +43,30 @@ static void templates_end_when_nobody_uses_them(void **state)
     check_u64("made again", class_lab_calls(x->l, "CreateLaunchTemplate"), 2);
 }
 
+/* Whoever sets the clock makes nothing older or younger. */
+static void a_clock_that_is_set(void **state)
+{
+    struct provider_lab *x = *state;
+    const int64_t hour_ms = 3600 * 1000;
+
+    provider_lab_class(x, "default", LAB_SPEC("al2023@latest"), "pool");
+    check_ok("start", provider_lab_go(x, LAB_START), &x->e);
+    check_ok("launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
+    ec2_mark_unavailable(x->p, STR("spot"), STR("m5.xlarge"), STR("test-zone-1a"));
+    uint64_t looks = class_lab_calls(x->l, "DescribeLaunchTemplates"),
+             version = x->cloud->catalog(x->cloud->self)->version;
+    sim_jump(x->l->sim, hour_ms);
+    check_ok("launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
+    check_u64("the template is as young as it was", class_lab_calls(x->l, "DescribeLaunchTemplates"), looks);
+    check_u64("the shortage, too", x->cloud->catalog(x->cloud->self)->version, version);
+    sim_jump(x->l->sim, -2 * hour_ms);
+    class_lab_run(x->l, 190000);
+    check_u64("and it ends in its time", class_lab_calls(x->l, "DeleteLaunchTemplate"), 1);
+    check_true("so does the shortage", x->cloud->catalog(x->cloud->self)->version > version);
+    (void)provider_lab_go(x, LAB_RECONCILE);
+    check_u64("subnets are listed again", class_lab_calls(x->l, "DescribeSubnets"), 2);
+}
+
 /* Made by a process that is no more: here it has forgotten its own. */
 static void templates_of_others_end_too(void **state)
 {
@@ -167,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_machine_from_birth_to_end, provider_lab_setup, provider_lab_teardown),
         cmocka_unit_test_setup_teardown(templates_end_when_nobody_uses_them, provider_lab_setup, provider_lab_teardown),
+        cmocka_unit_test_setup_teardown(a_clock_that_is_set, provider_lab_setup, provider_lab_teardown),
         cmocka_unit_test_setup_teardown(templates_of_others_end_too, provider_lab_setup, provider_lab_teardown),
         cmocka_unit_test_setup_teardown(drift_of_every_kind, provider_lab_setup, provider_lab_teardown),
         cmocka_unit_test_setup_teardown(a_catalogue_for_pools, provider_lab_setup, provider_lab_teardown),

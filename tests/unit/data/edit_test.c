@@ -33,6 +33,24 @@ static void copies_deeply(void **state)
     check_tree("the copy is on its own", copy, "{m: {k: v}, l: [1, {x: null}], e: {}, s: ''}");
 }
 
+static void a_twin_is_changed_by_itself(void **state)
+{
+    AUTO(arena) struct arena *a = arena_new(0), *b = arena_new(0);
+    const char *text = "{m: {k: v}, l: [1, {x: null}], e: {}, s: ''}";
+    struct tree *t = tree_yaml(a, text), *twin = tree_twin(b, t);
+
+    (void)state;
+    check_tree("the same", twin, text);
+    check_true("of the same text", tree_get(twin, "s")->text.p == tree_get(t, "s")->text.p);
+    tree_set_str(b, tree_find(twin, STR("m")), "more", STR("changed"));
+    tree_set_str(b, tree_find(twin, STR("e")), "new", STR("changed"));
+    tree_remove(tree_find(twin, STR("l")), 0);
+    check_tree("the first stays as it was", t, text);
+    (void)tree_drop(t, STR("m"));
+    tree_push(a, tree_find(t, STR("l")), tree_of_i64(a, 2));
+    check_tree("and so does the twin", twin, "{m: {k: v, more: changed}, l: [{x: null}], e: {new: changed}, s: ''}");
+}
+
 static const struct {
     const char *name, *a, *b;
     bool same;    /* equal */
@@ -157,9 +175,9 @@ static void reads_integers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(makes_values),   cmocka_unit_test(copies_deeply), cmocka_unit_test(compares),
-        cmocka_unit_test(edits_maps),     cmocka_unit_test(makes_paths),   cmocka_unit_test(edits_lists),
-        cmocka_unit_test(reads_integers),
+        cmocka_unit_test(makes_values), cmocka_unit_test(copies_deeply),  cmocka_unit_test(a_twin_is_changed_by_itself),
+        cmocka_unit_test(compares),     cmocka_unit_test(edits_maps),     cmocka_unit_test(makes_paths),
+        cmocka_unit_test(edits_lists),  cmocka_unit_test(reads_integers),
     };
 
     return cmocka_run_group_tests_name("data/edit", tests, NULL, NULL);

@@ -130,10 +130,34 @@ static const struct scenario savings[] = {
     {"not emptiness", "method thorough\nset CONSOLIDATION_MIN_SAVINGS=100\n" TYPES POOL BIG("n"), "deletes=n"},
 };
 
+/* Three nodes whose memory is used up and whose cpu is not: 14.4 cpu, which fit into two nodes with more memory, but those of two not into one. */
+#define LEAN(price)                                                                                                    \
+    "type lean cpu=8 mem=16Gi pods=20 offer='on-demand z1 " price "'\n"                                                \
+    "type rich cpu=8 mem=64Gi pods=20 offer='on-demand z1 0.5'\n" POOL                                                 \
+    "node n x3 cpu=8 mem=16Gi pods=20 label=itype=lean,ct=on-demand,zone=z1\n"                                         \
+    "pod p x3 node=n-# cpu=2.9 mem=8.5Gi\npod q x3 node=n-# cpu=1.9 mem=6.5Gi"
+
+static const struct scenario several[] = {
+    {"three become two", "method thorough\n" LEAN("0.4"), "commands=1 removed=3 by=multi saves=0.2000"},
+    {"not where a command may have one new node only",
+     "method thorough\nset CONSOLIDATION_MAX_REPLACEMENTS=1\n" LEAN("0.4"), "commands=0"},
+    {"compat: Karpenter never makes two", "method all\n" LEAN("0.4"), "commands=0"},
+    {"not for a saving that is smaller than one in twenty", "method thorough\n" LEAN("0.34"), "commands=0"},
+    {"a single node never becomes two",
+     "method thorough\n" TYPES
+     "pool default budget=100% req='itype In small'\n" BIG("n") "\npod p x2 node=n cpu=1.5",
+     "commands=0"},
+    {"a node that is not initialized is no place for the pods, and does not hold the others up",
+     "method thorough\n" TYPES POOL BIG("n") "\n" SMALL("new") " registered\npod p node=n cpu=1", "replaces=n>small"},
+    {"compat: it does", COMPAT POOL BIG("n") "\n" SMALL("new") " registered\npod p node=n cpu=1",
+     "commands=0 why.n=podsWithoutPlace"},
+};
+
 int main(void)
 {
     static const struct scenarios tables[] = {
-        SCENARIOS(commands), SCENARIOS(passed_over), SCENARIOS(budgets), SCENARIOS(careful), SCENARIOS(savings),
+        SCENARIOS(commands), SCENARIOS(passed_over), SCENARIOS(budgets),
+        SCENARIOS(careful),  SCENARIOS(savings),     SCENARIOS(several),
     };
 
     return scenarios_main(tables, ARRAY_LEN(tables));

@@ -19,7 +19,7 @@ static void defaults(void **state)
     check_true("gates", s.reserved_capacity && !s.spot_to_spot);
     check_i64("nobody said how far consolidation looks", s.consolidation, CONSOLIDATION_AUTO);
     check_true("any saving will do", s.min_savings_usd == 0 && s.min_savings_share == 0);
-    check_u64("one new node", s.max_replacements, 1);
+    check_u64("a few new nodes", s.max_replacements, 8);
 }
 
 static void consolidation(void **state)

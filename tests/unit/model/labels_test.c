@@ -31,7 +31,10 @@ static int setup(void **state)
                  SYM(CT),    SYM(WINBUILD), sym_of(f.t, STR("cloud.example/size"))};
     memcpy(known, all, sizeof(all));
     qsort(known, ARRAY_LEN(known), sizeof(known[0]), sym_cmp);
-    f.rules = (struct label_rules){known, ARRAY_LEN(known), domains, ARRAY_LEN(domains), SYM(NONE)};
+    f.rules = (struct label_rules){.well_known = known,
+                                   .n_well_known = ARRAY_LEN(known),
+                                   .restricted_domains = domains,
+                                   .n_restricted_domains = ARRAY_LEN(domains)};
     *state = &f;
     return 0;
 }

@@ -88,6 +88,13 @@ static void lines(UNUSED void **state)
            HEAD("INFO") "\"hello\",\"commit\":\"abc1234\",\"controller\":\"provisioner\",\"name\":\"\",\"pods\":1}\n");
     log_info(with, "hello");
     expect("and stay where they are", &p, HEAD("INFO") "\"hello\",\"commit\":\"abc1234\"}\n");
+    char name[] = "web-1", ns[] = "shop";
+    struct log *pod = log_with(a, with, LOG_FIELDS(LOG_OBJ("Pod", str_c(ns), str_c(name))));
+    memset(name, 'x', 5);
+    memset(ns, 'x', 4);
+    log_info(pod, "hello");
+    expect("their text is copied", &p,
+           HEAD("INFO") "\"hello\",\"commit\":\"abc1234\",\"Pod\":{\"name\":\"web-1\",\"namespace\":\"shop\"}}\n");
     sb_fini(&p.text);
 }
 

@@ -237,6 +237,30 @@ static void numbers_as_go_prints_them(UNUSED void **state)
     }
 }
 
+static void series_that_are_held(UNUSED void **state)
+{
+    static const char *const labels[] = {"b", "a", NULL};
+    static const double steps[] = {1, 2};
+    AUTO(metrics) struct metrics *m = metrics_new();
+    struct metric *c = metrics_add(
+        m, &(struct metric_spec){.name = "c", .help = "A counter.", .kind = METRIC_COUNTER, .labels = labels});
+    struct metric *h = metrics_add(
+        m, &(struct metric_spec){
+               .name = "h", .help = "A histogram.", .kind = METRIC_HISTOGRAM, .buckets = steps, .n_buckets = 2});
+    struct series *one = metric_series(c, METRIC_VALS(STR("x"), STR("y"))), *all = metric_series(h, NULL);
+
+    check_u64("there from now on", metric_count(c), 1);
+    series_inc(one, 2);
+    metric_inc(c, 3, METRIC_VALS(STR("x"), STR("y")));
+    check_true("one and the same", one == metric_series(c, METRIC_VALS(STR("x"), STR("y"))));
+    series_observe(h, all, 1.5, 0);
+    metric_observe(h, 3, NULL, 0);
+    expect("both ways count", m, 0,
+           "# HELP c A counter.\n# TYPE c counter\nc{a=\"y\",b=\"x\"} 5\n"
+           "# HELP h A histogram.\n# TYPE h histogram\nh_bucket{le=\"1\"} 0\nh_bucket{le=\"2\"} 1\n"
+           "h_bucket{le=\"+Inf\"} 2\nh_sum 4.5\nh_count 2\n");
+}
+
 static void the_process_itself(UNUSED void **state)
 {
     static const char *const names[] = {"process_cpu_seconds_total",  "process_max_fds",
@@ -271,6 +295,7 @@ int main(void)
         cmocka_unit_test(parts),
         cmocka_unit_test(summaries_aliases_collectors),
         cmocka_unit_test(numbers_as_go_prints_them),
+        cmocka_unit_test(series_that_are_held),
         cmocka_unit_test(the_process_itself),
     };
 

@@ -170,7 +170,7 @@ static str plan_text(struct arena *a, const struct scene *s, bool exhaustive)
     struct plan *p = arena_new_one(a, struct plan);
     struct packer k;
 
-    packer_init(&k, pass, s->snap, s->snap->pending, s->snap->n_pending);
+    packer_init(&k, pass, s->snap, NULL, s->snap->pending, s->snap->n_pending);
     k.seek.exhaustive = exhaustive;
     packer_run(&k);
     packer_finish(&k, p, a);

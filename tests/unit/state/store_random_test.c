@@ -6,6 +6,7 @@
 #include "cloud/catalog.h"
 #include "data/edit.h"
 #include "data/reader.h"
+#include "disrupt/pass.h"
 #include "k8s/decode.h"
 #include "model/evict.h"
 #include "plan/plan.h"
@@ -47,6 +48,8 @@ struct sim {
     uint32_t lives[N_SLOTS]; /* how often it was made */
     uint64_t clock;
     struct sb b;
+    struct frame *frame; /* of all plans of the store */
+    bool calm;
 };
 
 static uint32_t pick(struct sim *m, uint32_t n)
@@ -57,6 +60,12 @@ static uint32_t pick(struct sim *m, uint32_t n)
 static bool maybe(struct sim *m, uint32_t percent)
 {
     return pick(m, 100) < percent;
+}
+
+/* In a calm cluster most machines are whole, so that some may go. */
+static bool likely(struct sim *m, uint32_t percent)
+{
+    return maybe(m, m->calm ? 98 : percent);
 }
 
 static enum object_kind kind_at(uint32_t at)
@@ -93,13 +102,14 @@ static void head(struct sim *m, const char *api, const char *kind, uint32_t at, 
 static void make_pool(struct sim *m, uint32_t at)
 {
     head(m, "karpenter.sh/v1", "NodePool", at, "pool", at - AT_POOL);
-    sb_printf(&m->b, "},\"spec\":{\"weight\":%u,", maybe(m, 10) ? 1000 : 1 + pick(m, 3)); /* 1000: cannot be read */
+    sb_printf(&m->b, "},\"spec\":{\"weight\":%u,", likely(m, 90) ? 1 + pick(m, 3) : 1000); /* 1000: cannot be read */
     if (maybe(m, 30))
         sb_printf(&m->b, "\"limits\":{\"cpu\":\"%u\"},", 4 + pick(m, 40));
+    sb_c(&m->b, "\"disruption\":{\"consolidateAfter\":\"0s\",\"budgets\":[{\"nodes\":\"100%\"}]},");
     sb_printf(&m->b,
               "\"template\":{\"spec\":{\"requirements\":[]," CLASS_REF "}}},\"status\":{\"conditions\":[{\"type\":"
               "\"Ready\",\"status\":\"%s\"}]}}",
-              maybe(m, 85) ? "True" : "False");
+              likely(m, 85) ? "True" : "False");
 }
 
 static void make_node(struct sim *m, uint32_t at)
@@ -107,25 +117,25 @@ static void make_node(struct sim *m, uint32_t at)
     uint32_t n = at - AT_NODE;
 
     head(m, "v1", "Node", at, "node", n);
-    if (maybe(m, 10))
+    if (!likely(m, 90))
         sb_c(&m->b, ",\"deletionTimestamp\":\"2026-01-15T11:00:00Z\",\"finalizers\":[\"x\"]");
     sb_printf(&m->b,
               ",\"labels\":{\"kubernetes.io/hostname\":\"node%u\",\"topology.kubernetes.io/zone\":\"test-zone-%u\"", n,
               1 + n % 3);
-    if (maybe(m, 80))
-        sb_printf(&m->b, ",\"karpenter.sh/nodepool\":\"pool%u\"", pick(m, 2));
-    if (maybe(m, 90))
-        sb_c(&m->b, ",\"node.kubernetes.io/instance-type\":\"fake-it-3\"");
-    if (maybe(m, 80))
+    if (likely(m, 80))
+        sb_printf(&m->b, ",\"karpenter.sh/nodepool\":\"pool%u\"", m->calm ? n % 2 : pick(m, 2));
+    if (likely(m, 90))
+        sb_c(&m->b, ",\"node.kubernetes.io/instance-type\":\"fake-it-3\",\"karpenter.sh/capacity-type\":\"on-demand\"");
+    if (likely(m, 80))
         sb_c(&m->b, ",\"karpenter.sh/registered\":\"true\"");
-    if (maybe(m, 70))
+    if (likely(m, 70))
         sb_c(&m->b, ",\"karpenter.sh/initialized\":\"true\"");
     sb_c(&m->b, "}},\"spec\":{");
-    if (maybe(m, 90))
+    if (likely(m, 90))
         sb_printf(&m->b, "\"providerID\":\"id-%u\"", n);
     else
         sb_c(&m->b, "\"unschedulable\":true");
-    if (maybe(m, 20))
+    if (!likely(m, 80))
         sb_c(&m->b, ",\"taints\":[{\"key\":\"node.kubernetes.io/not-ready\",\"effect\":\"NoSchedule\"}]");
     sb_printf(
         &m->b,
@@ -139,18 +149,21 @@ static void make_claim(struct sim *m, uint32_t at)
     uint32_t n = at - AT_CLAIM;
 
     head(m, "karpenter.sh/v1", "NodeClaim", at, "claim", n);
-    if (maybe(m, 10))
+    if (!likely(m, 90))
         sb_c(&m->b, ",\"deletionTimestamp\":\"2026-01-15T11:00:00Z\",\"finalizers\":[\"x\"]");
     sb_printf(&m->b,
               ",\"labels\":{\"karpenter.sh/nodepool\":\"pool%u\",\"topology.kubernetes.io/zone\":\"test-zone-%u\"}},",
-              pick(m, 2), 1 + n % 3);
+              m->calm ? n % 2 : pick(m, 2), 1 + n % 3);
     sb_c(&m->b, "\"spec\":{\"requirements\":[]," CLASS_REF
                 "},\"status\":{\"capacity\":{\"cpu\":\"5\"},\"allocatable\":{\"cpu\":"
                 "\"4\",\"memory\":\"8Gi\",\"pods\":\"20\"}");
-    if (maybe(m, 85))
+    if (likely(m, 85))
         sb_printf(&m->b, ",\"providerID\":\"id-%u\"", n);
-    sb_printf(&m->b, ",\"conditions\":[{\"type\":\"Launched\",\"status\":\"%s\"}]}}",
-              maybe(m, 60) ? "True" : "Unknown");
+    sb_printf(&m->b, ",\"conditions\":[{\"type\":\"Launched\",\"status\":\"%s\"}", likely(m, 60) ? "True" : "Unknown");
+    if (likely(m, 70))
+        sb_c(&m->b,
+             ",{\"type\":\"Initialized\",\"status\":\"True\"},{\"type\":\"Consolidatable\",\"status\":\"True\"}");
+    sb_c(&m->b, "]}}");
 }
 
 static void make_daemon(struct sim *m, uint32_t at)
@@ -246,12 +259,17 @@ static void make_pod(struct sim *m, uint32_t at)
                   "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"topology.kubernetes.io/zone\","
                   "\"whenUnsatisfiable\":\"DoNotSchedule\",\"labelSelector\":{\"matchLabels\":{\"app\":\"a%u\"}}}],",
                   app);
+    if (!daemon && maybe(m, 10)) /* words that nobody has used before */
+        sb_printf(&m->b, "\"nodeSelector\":{\"team-%u\":\"t%u\"},", pick(m, 3), pick(m, 40));
     if (!daemon && maybe(m, 20))
         sb_printf(&m->b, "\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"pvc%u\"}}],",
                   pick(m, 5));
     sb_printf(&m->b,
-              "\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%um\",\"memory\":\"256Mi\"}}}]},",
+              "\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"%um\",\"memory\":\"256Mi\"",
               250 * (1 + pick(m, 4)));
+    if (!daemon && maybe(m, 5))
+        sb_printf(&m->b, ",\"example.com/gadget-%u\":\"%u\"", pick(m, 6), 1 + pick(m, 2));
+    sb_c(&m->b, "}}}]},");
     pod_status(m, bound, daemon);
 }
 
@@ -418,9 +436,9 @@ static void dump_claim(struct sb *b, const struct snapshot *s, const struct plan
     put_pods(b, s, c->pods, c->n_pods);
 }
 
-static str dump(struct arena *a, const struct snapshot *s)
+static str dump(struct arena *a, const struct snapshot *s, struct frame *f)
 {
-    struct plan *p = plan_make(a, s);
+    struct plan *p = plan_make_in(f, a, s);
     struct sb b = {0};
 
     dump_nodes(&b, s, a);
@@ -439,6 +457,34 @@ static str dump(struct arena *a, const struct snapshot *s)
     for (uint32_t i = 0; i < p->n_failures; i++)
         sb_printf(&b, "failed " STR_FMT " " STR_FMT "\n", STR_ARG(s->pods[p->failures[i].pod].name),
                   STR_ARG(p->failures[i].why->reason));
+    str ret = sb_dup(&b, a);
+    sb_fini(&b);
+    return ret;
+}
+
+/* What would be removed, and why the rest stays. */
+static str dump_removals(struct arena *a, const struct snapshot *s, struct frame *f)
+{
+    static const enum disrupt_method methods[] = {METHOD_EMPTINESS, METHOD_DRIFT, METHOD_MULTI, METHOD_SINGLE};
+    struct sb b = {0};
+
+    for (uint32_t m = 0; m < ARRAY_LEN(methods); m++) {
+        const struct pass *p = disrupt_pass(a, s, &(struct pass_options){.method = methods[m], .frame = f});
+
+        for (uint32_t i = 0; i < p->n_commands; i++) {
+            const struct disrupt_command *c = &p->commands[i];
+
+            sb_printf(&b, "command %.17g", c->savings);
+            for (uint32_t k = 0; k < c->n_nodes; k++)
+                sb_printf(&b, " " STR_FMT, STR_ARG(s->nodes[c->nodes[k]].name));
+            for (uint32_t k = 0; k < c->n_claims; k++)
+                dump_claim(&b, s, &c->claims[k]);
+            for (uint32_t k = 0; k < c->n_moves; k++)
+                sb_printf(&b, " %u>%u/%u", c->moves[k].pod, c->moves[k].node, c->moves[k].claim);
+        }
+        for (uint32_t i = 0; i < p->n_remarks; i++)
+            sb_printf(&b, "remark %u " STR_FMT "\n", p->remarks[i].node, STR_ARG(p->remarks[i].text));
+    }
     str ret = sb_dup(&b, a);
     sb_fini(&b);
     return ret;
@@ -513,8 +559,8 @@ static void look(struct sim *m, uint64_t seed, uint32_t steps)
     AUTO(arena) struct arena *a = arena_new(0);
     AUTO(objects) struct objects *o = objects_new(m->w->t);
     const struct settings st = {0};
-    struct snapshot *want = from_scratch(m, a, o);
-    str x = dump(a, store_snapshot(m->w->s, &st, m->catalog, FEED_NOW_MS)), y = dump(a, want), dx, dy;
+    struct snapshot *want = from_scratch(m, a, o), *now = store_snapshot(m->w->s, &st, m->catalog, FEED_NOW_MS);
+    str x = dump(a, now, m->frame), y = dump(a, want, NULL), dx, dy;
 
     if (!str_eq(x, y)) {
         text_difference(x, y, &dx, &dy);
@@ -522,6 +568,8 @@ static void look(struct sim *m, uint64_t seed, uint32_t steps)
                  STR_ARG(dx), STR_ARG(dy));
     }
     check_usage(m, a, want, "pool0");
+    str removals = dump_removals(a, now, NULL);
+    check_true("removals", str_eq(dump_removals(a, now, m->frame), removals));
     check_usage(m, a, want, "pool1");
     check_lookups(m, o);
 }
@@ -532,7 +580,7 @@ static void sim_init(struct sim *m, uint64_t seed)
     void *w;
 
     (void)cluster_feed_setup(&w);
-    *m = (struct sim){.w = w};
+    *m = (struct sim){.w = w, .frame = frame_new(), .calm = seed % 2};
     rng_init(&m->r, seed);
     m->catalog = catalog_builtin(m->w->a, m->w->t, STR("fake:12"), &e);
 }
@@ -542,6 +590,7 @@ static void sim_fini(struct sim *m)
     void *w = m->w;
 
     sb_fini(&m->b);
+    frame_free(m->frame);
     (void)cluster_feed_teardown(&w);
 }
 

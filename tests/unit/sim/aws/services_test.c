@@ -54,6 +54,25 @@ static void hidden_for_a_while(void **state)
     account_close(&t);
 }
 
+/* What is hidden for 20 s is not hidden for longer because clocks are set. */
+static void a_clock_that_jumps(void **state)
+{
+    struct aws_account t;
+    int64_t oldest_ms;
+
+    (void)state;
+    account_open(&t, 1, NULL, NULL);
+    send_text(&t, "a");
+    check_str("taken", receive(&t, ",\"VisibilityTimeout\":20"), "a");
+    sim_jump(t.sim, -7200 * 1000);
+    account_run(&t, 21 * 1000);
+    check_u64("it is there", sim_aws_messages(t.aws, STR("c1"), &oldest_ms), 1);
+    check_true("for so long", oldest_ms >= 21 * 1000 && oldest_ms < 22 * 1000);
+    check_str("and seen again", receive(&t, ""), "a");
+    check_u64("no such queue", sim_aws_messages(t.aws, STR("c2"), NULL), 0);
+    account_close(&t);
+}
+
 static void long_polls(void **state)
 {
     struct aws_account t;
@@ -400,6 +419,34 @@ static void keys_end(void **state)
     session_close(&s);
 }
 
+/* Somebody revokes them while they are in use; and secrets are known where they are seen. */
+static void ask_with_revoked(void *arg)
+{
+    struct session *s = arg;
+    struct err e = {0};
+    str text;
+
+    check_ok("before", ssm_get_parameter(s->lab.aws, s->a, STR("/aws/service/x"), &text, &e), &e);
+    sim_aws_end_keys(s->aws);
+    check_ok("with others", ssm_get_parameter(s->lab.aws, s->a, STR("/aws/service/x"), &text, &e), &e);
+}
+
+static void keys_are_revoked(void **state)
+{
+    static const char *const vars[] = {"AWS_REGION=us-west-2", "AWS_ENDPOINT_URL=https://aws.test", NULL};
+    struct session s;
+
+    (void)state;
+    session_open(&s, vars);
+    aws_lab_go(&s.lab, ask_with_revoked, &s);
+    aws_lab_run(&s.lab, 60 * 1000);
+    check_u64("refused once", sim_aws_calls(s.aws, "GetParameter"), 3);
+    check_true("a secret", sim_aws_is_told(s.aws, STR("{\"key\":\"wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY\"}")));
+    check_true("none", !sim_aws_is_told(s.aws, STR("AKIDEXAMPLE")));
+    sim_aws_free(s.aws);
+    session_close(&s);
+}
+
 /* Times, tokens, regions and bodies that were signed otherwise. */
 static void ask_signed(void *arg)
 {
@@ -463,9 +510,10 @@ static void signatures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hidden_for_a_while),  cmocka_unit_test(long_polls),   cmocka_unit_test(polls_that_end),
-        cmocka_unit_test(queues_behave_badly), cmocka_unit_test(bad_requests), cmocka_unit_test(our_own_clients),
-        cmocka_unit_test(wrong_secrets),       cmocka_unit_test(keys_end),     cmocka_unit_test(signatures),
+        cmocka_unit_test(hidden_for_a_while), cmocka_unit_test(long_polls),      cmocka_unit_test(a_clock_that_jumps),
+        cmocka_unit_test(keys_are_revoked),   cmocka_unit_test(polls_that_end),  cmocka_unit_test(queues_behave_badly),
+        cmocka_unit_test(bad_requests),       cmocka_unit_test(our_own_clients), cmocka_unit_test(wrong_secrets),
+        cmocka_unit_test(keys_end),           cmocka_unit_test(signatures),
     };
 
     return cmocka_run_group_tests_name("sim/aws/services", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "control/uuid.h"
+#include "net/uuid.h"
 
 #define LEN 36u
 
