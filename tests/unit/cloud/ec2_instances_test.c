@@ -473,10 +473,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(machines_are_asked_for_together, setup, teardown),
         cmocka_unit_test_setup_teardown(machines_end_together, setup, teardown),
         cmocka_unit_test_setup_teardown(a_listing_forgets_the_others, setup, teardown),
-        cmocka_unit_test_setup_teardown(trouble_is_shared, setup, teardown),
         cmocka_unit_test_setup_teardown(others_are_not_listed, setup, teardown),
         cmocka_unit_test_setup_teardown(shifted_zones_and_an_empty_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(ends_that_fail, setup, teardown),
+        cmocka_unit_test_setup_teardown(trouble_is_shared, setup, teardown),
         cmocka_unit_test_setup_teardown(shifted_zones_are_left_alone, setup, teardown),
     };
 
