@@ -1,8 +1,8 @@
 /* Commands as they are carried out: names, ids and bodies, in an arena of their own. */
 #include "base/sb.h"
 #include "control/disruption_int.h"
-#include "net/uuid.h"
 #include "data/json.h"
+#include "net/uuid.h"
 
 #define NAMES_SHOWN 5
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "control/manager_metrics.h"
-#include "net/uuid.h"
 #include "control/workq.h"
 #include "net/fiber.h"
+#include "net/uuid.h"
 
 #define MS 1000ll
 #define SECOND (1000 * MS)

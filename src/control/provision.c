@@ -8,9 +8,9 @@
 #include "control/buffers.h"
 #include "control/fan.h"
 #include "control/metrics.h"
-#include "net/uuid.h"
 #include "model/duration.h"
 #include "model/evict.h"
+#include "net/uuid.h"
 
 #define RETRY_US (10 * 1000000ll)
 #define UNSYNCED_MS 100
@@ -297,7 +297,7 @@ static bool is_known(const struct provisioner *p)
 {
     const struct cloud *cloud = p->c->cloud;
 
-    return p->round && p->round->n_claims == 0 && p->round->n_moving == 0 && !p->buffers &&
+    return p->round && p->round->n_claims == 0 && p->round->n_moving == 0 &&
            p->planned_at == store_changes(p->c->store) && p->catalog_version == cloud->catalog(cloud->self)->version;
 }
 

@@ -49,17 +49,20 @@ str uid_text(struct uid u, char room[UID_TEXT])
 {
     uint64_t parts[4] = {digits_of(u.hi >> 32), digits_of(u.hi & UINT32_MAX), digits_of(u.lo >> 32),
                          digits_of(u.lo & UINT32_MAX)};
-    uint32_t n = 0;
+    char digits[32];
 
     if (!uid_is_number(u))
         return (str){(const char *)(uintptr_t)u.hi, u.lo};
-    for (size_t i = 0; i < UID_TEXT; i++) {
-        room[i] = '-';
-        if (GROUPS[i] == '-')
-            continue;
-        room[i] = (char)(parts[n / 8] >> (56 - n % 8 * 8) & 0xff);
-        n++;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        parts[i] = __builtin_bswap64(parts[i]); /* the first digit has the highest byte */
+        memcpy(digits + 8 * i, &parts[i], 8);
     }
+    memset(room, '-', UID_TEXT);
+    memcpy(room, digits, 8);
+    memcpy(room + 9, digits + 8, 4);
+    memcpy(room + 14, digits + 12, 4);
+    memcpy(room + 19, digits + 16, 4);
+    memcpy(room + 24, digits + 20, 12);
     return (str){room, UID_TEXT};
 }
 

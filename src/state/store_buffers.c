@@ -29,6 +29,7 @@ void store_drop_buffer(struct store *s, str buffer)
 
     if (!x)
         return;
+    s->n_changes++;
     let_go(s, x);
     s->stand_ins.n--;
     memmove(x, x + 1, (s->stand_ins.n - ix) * sizeof(*x));
@@ -67,6 +68,7 @@ void store_set_buffer(struct store *s, str buffer, const struct buffer *b, const
     assert(!s->telling);
     if (had && is_same(s, had, b, w, n))
         return;
+    s->n_changes++;
     bool passing = syms_set_passing(s->syms, true);
     make(s, &next, b, w, n); /* before those of old, perhaps the only other users of the spec, go */
     (void)syms_set_passing(s->syms, passing);

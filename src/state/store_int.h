@@ -78,11 +78,11 @@ struct reservation { /* claims of a pool that somebody is about to make */
     int64_t n;
 };
 
-struct maker {      /* of a pool's claims */
-    str pool;       /* heap */
-    uint64_t plan;  /* that the latest is of */
-    uint64_t began; /* the number of the latest */
-    uint32_t n;     /* under way, all of that plan where the pool has limits */
+struct maker {       /* of a pool's claims */
+    str pool;        /* heap */
+    uint64_t plan;   /* that the latest is of */
+    uint64_t latest; /* when that began, or was over */
+    uint32_t n;      /* under way, all of that plan where the pool has limits */
     int64_t closed_until_us;
 };
 

@@ -1,4 +1,5 @@
-/* Who makes claims of which pool. Numbers rise with every plan and with every claim that somebody begins to make, so that it can be told which was first. */
+/* Who makes claims of which pool. Numbers rise with every plan and with every claim, when somebody begins to make it and when that is over, so that it can be told which was first: a plan that is
+ * made in between does not know of the claim either. */
 #include <stdlib.h>
 
 #include "state/store_int.h"
@@ -22,7 +23,7 @@ bool store_may_make(const struct store *s, str pool, uint64_t plan, int64_t now_
 
     if (!m)
         return plan > s->forgotten;
-    return m->plan == plan || (m->n == 0 && plan > m->began && now_us >= m->closed_until_us);
+    return m->plan == plan || (m->n == 0 && plan > m->latest && now_us >= m->closed_until_us);
 }
 
 /* Pools come and go. What is forgotten of one that went counts for all that are not known. */
@@ -37,7 +38,7 @@ static void forget_gone(struct store *s)
             s->makers.v[n++] = m;
             continue;
         }
-        s->forgotten = MAX(s->forgotten, m.began);
+        s->forgotten = MAX(s->forgotten, m.latest);
         free((char *)m.pool.p);
     }
     s->makers.n = n;
@@ -56,7 +57,7 @@ void store_make_begin(struct store *s, str pool, uint64_t plan)
         *m = (struct maker){.pool = {name, pool.n}, .closed_until_us = INT64_MIN};
     }
     m->plan = plan;
-    m->began = ++s->last_number;
+    m->latest = ++s->last_number;
     m->n++;
 }
 
@@ -66,6 +67,7 @@ void store_make_end(struct store *s, str pool, int64_t closed_until_us)
 
     assert(m && m->n);
     m->n--;
+    m->latest = ++s->last_number;
     m->closed_until_us = MAX(m->closed_until_us, closed_until_us);
 }
 

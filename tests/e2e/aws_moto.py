@@ -13,7 +13,7 @@ import servers
 from aws_account import CLUSTER, FOREIGN_PROFILE, NODE_ROLE, Account, tags_of
 from cluster import free_ports, is_true, until, want
 from disruption import disrupts, nodes_left, watch_going
-from emulator import REGION, Emulator, ami
+from emulator import BOTTLEROCKET, KINDS, REGION, Emulator, ami, bottlerocket
 from joiner import Joiner
 from moto_front import AGENT_PATH, AGENT_TOKEN, Front
 from stage import Place, clear, name_of, taint_keys
@@ -129,8 +129,7 @@ def class_is_ready(s):
     want({x["id"] for x in status["subnets"]} == set(account.subnets), f"subnets: {status['subnets']}")
     want(all(x["zoneID"] == account.subnets[x["id"]]["AvailabilityZoneId"] for x in status["subnets"]), "zone ids of subnets")
     want({x["id"] for x in status["securityGroups"]} == set(account.groups), f"groups: {status['securityGroups']}")
-    want({x["id"] for x in status["amis"]} == {ami("v20260101", *k) for k in (("x86_64", "standard"), ("x86_64", "nvidia"), ("x86_64", "neuron"),
-                                                                              ("arm64", "standard"), ("arm64", "nvidia"))}, f"images: {status['amis']}")
+    want({x["id"] for x in status["amis"]} == {ami("v20260101", *kind) for kind in KINDS}, f"images: {status['amis']}")
     profile = account.profiles()[status["instanceProfile"]]
     want(profile["Path"].startswith(f"/karpenter/{REGION}/{CLUSTER}/"), f"path of the profile: {profile['Path']}")
     want([r["RoleName"] for r in profile["Roles"]] == [NODE_ROLE], f"roles of the profile: {profile['Roles']}")
@@ -181,12 +180,30 @@ def scale_up(s):
         has_tags(volume, "volume", **mine)
     for template in account.templates("main"):
         has_tags(template, "launch template", **{"karpenter.sh/nodepool": tags_of(template)["karpenter.sh/nodepool"]})
-    told = s.place.joiner.configs[instance["InstanceId"]]
-    want(told["kubelet"]["config"]["clusterDNS"] == [DNS] and told["cluster"]["cidr"] == "172.20.0.0/16", f"user data: {told}")
+    told = s.place.joiner.told[instance["InstanceId"]]
+    want(told.dns == [DNS] and told.cidr == "172.20.0.0/16", f"user data: {told}")
     want(taint_keys(node) == ["team"], f"taints of the node: {taint_keys(node)}")
     want(node["metadata"]["labels"].get("karpenter.sh/initialized") == "true", "the node is not labelled as initialized")
     want(node["metadata"]["labels"].get("karpenter.k8s.aws/instance-memory") == "16384", "the node lacks labels of its type")
     clear(c, "up")
+
+
+def bottlerocket_on_arm(s):
+    """Another family of images and another kind of CPU; the user's own settings and the class's for the kubelet reach the Node."""
+    c, account = s.cluster, s.place.account
+    node_class(c, "rocket", amiSelectorTerms=[{"alias": f"bottlerocket@{BOTTLEROCKET}"}], kubelet={"maxPods": 42},
+               userData="[settings.kubernetes.node-labels]\n'example.com/shelf' = 'b'\n")
+    ready_class(c, "rocket")
+    claim = machines(s, "rocket", types=["m6g.large"], class_name="rocket")[0]
+    node = c.nodes("rocket")[0]
+    want(account.instance(claim)["ImageId"] == bottlerocket("arm64"), f"image {account.instance(claim)['ImageId']}")
+    want(node["metadata"]["labels"]["kubernetes.io/arch"] == "arm64" and node["metadata"]["labels"].get("example.com/shelf") == "b", "labels of the node")
+    want(node["status"]["capacity"]["pods"] == claim["status"]["capacity"]["pods"] == "42", f"{claim['status']['capacity']['pods']} pods")
+    template = account.ec2.describe_launch_template_versions(LaunchTemplateName=account.templates("rocket")[0]["LaunchTemplateName"])["LaunchTemplateVersions"][0]
+    devices = {d["DeviceName"]: d["Ebs"]["VolumeSize"] for d in template["LaunchTemplateData"]["BlockDeviceMappings"]}
+    want(devices == {"/dev/xvda": 4, "/dev/xvdb": 20}, f"disks: {devices}")
+    clear(c, "rocket")
+    c.delete("EC2NodeClass", "rocket")
 
 
 def lost_machine(s):
@@ -377,6 +394,6 @@ def keys(s):
     want(not more, f"no policy allows {', '.join(sorted(more))}")
 
 
-SCENARIOS = [starts, class_is_ready, seed_manifests, scale_up, lost_machine, termination, consolidation_delete, consolidation_replace, spot_interruption,
+SCENARIOS = [starts, class_is_ready, seed_manifests, scale_up, bottlerocket_on_arm, lost_machine, termination, consolidation_delete, consolidation_replace, spot_interruption,
              other_messages, ami_drift, killed_in_launch, lost_machine_is_collected, keys_revoked, class_deletion, nothing_is_left, keys, controller.rights]
 ALWAYS = [starts, class_is_ready, nothing_is_left]  # the others need them

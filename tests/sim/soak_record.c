@@ -45,6 +45,8 @@ static const struct {
     WHOLE("machines", sum.n_machines),
     WHOLE("machinesTakenBack", sum.n_warned),
     WHOLE("machinesWithoutOwner", sum.n_orphans),
+    PARTS("secondsWithoutOwner", sum.orphan_s),
+    WHOLE("awsCalls", sum.n_aws_calls),
     PARTS("wallSeconds", wall_s),
     PARTS("cpuSeconds", sum.cpu_s),
     WHOLE("nextSeed", next),

@@ -8,7 +8,7 @@
 #include "data/edit.h"
 #include "data/json.h"
 
-static str formatted(struct arena *a, const char *fmt, va_list ap)
+PRINTF(2, 0) static str formatted(struct arena *a, const char *fmt, va_list ap)
 {
     char line[600];
     int n = vsnprintf(line, sizeof(line), fmt, ap);

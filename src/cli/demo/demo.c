@@ -105,35 +105,53 @@ static bool write_kubeconfig(struct demo *d, struct err *e)
 
 /* ---- AWS ---- */
 
-/* What AWS programs want to know, and the controller besides: name, value. */
+/* What AWS programs want to know. */
 struct setting {
     const char *name;
     str value;
 };
 
-static uint32_t aws_settings(const struct demo *d, struct setting ret[8])
+#define N_AWS_SETTINGS 6
+
+static void aws_settings(const struct demo *d, struct setting ret[N_AWS_SETTINGS])
 {
-    const struct setting all[] = {
+    const struct setting all[N_AWS_SETTINGS] = {
         {"AWS_ENDPOINT_URL", d->aws->url},         {"AWS_ACCESS_KEY_ID", d->aws->key_id},
         {"AWS_SECRET_ACCESS_KEY", d->aws->secret}, {"AWS_REGION", STR(DEMO_REGION)},
         {"AWS_DEFAULT_REGION", STR(DEMO_REGION)},  {"AWS_EC2_METADATA_DISABLED", STR("true")},
     };
 
     memcpy(ret, all, sizeof(all));
-    return ARRAY_LEN(all);
+}
+
+/* A path as a word of the shell, good in any directory. */
+static void put_path(struct sb *b, const char *path)
+{
+    char *whole = realpath(path, NULL);
+
+    sb_char(b, '\'');
+    for (const char *p = whole ? whole : path; *p; p++)
+        if (*p == '\'')
+            sb_c(b, "'\\''");
+        else
+            sb_char(b, *p);
+    sb_char(b, '\'');
+    free(whole);
 }
 
 /* For the user's shell. */
 static bool write_env_file(struct demo *d, struct err *e)
 {
-    struct setting aws[8];
-    uint32_t n = aws_settings(d, aws);
+    struct setting aws[N_AWS_SETTINGS];
     struct sb b = {0};
 
     d->env_file = d->args.kubeconfig ? arena_printf(d->arena, "%s.env%c", d->args.kubeconfig, 0).p
                                      : demo_default_path(d->arena, "env");
-    sb_printf(&b, "export KUBECONFIG=%s\n", d->kubeconfig);
-    for (uint32_t i = 0; i < n; i++)
+    sb_c(&b, "export KUBECONFIG=");
+    put_path(&b, d->kubeconfig);
+    sb_char(&b, '\n');
+    aws_settings(d, aws);
+    for (size_t i = 0; i < ARRAY_LEN(aws); i++)
         sb_printf(&b, "export %s=" STR_FMT "\n", aws[i].name, STR_ARG(aws[i].value));
     /* Version 1 of aws listens to AWS_ENDPOINT_URL for all services but SQS. */
     sb_c(&b, "export AWS_PAGER=\naws() { command aws --endpoint-url \"$AWS_ENDPOINT_URL\" \"$@\"; }\n");
@@ -162,15 +180,17 @@ static bool start_aws(struct demo *d, struct err *e)
 /* Secret karpenter-provider: who makes machines in this run, whatever it was when the cluster was kept. */
 static bool put_settings(struct demo *d, struct err *e)
 {
-    struct setting aws[8];
+    const struct kind *namespaces = kube_kind(d->kube, STR(""), STR("Namespace"));
+    struct setting aws[N_AWS_SETTINGS];
     struct sb b = {0};
 
+    if (!kube_get(d->kube, namespaces, (str){0}, STR("karpenter")))
+        return true; /* the cluster that was kept has no controller */
     sb_c(&b, "apiVersion: v1\nkind: Secret\nmetadata: {name: karpenter-provider, namespace: karpenter}\nstringData:\n");
     sb_printf(&b, "  KARPENTER_PROVIDER: %s\n", d->args.provider);
     if (d->aws) {
-        uint32_t n = aws_settings(d, aws);
-
-        for (uint32_t i = 0; i < n; i++)
+        aws_settings(d, aws);
+        for (size_t i = 0; i < ARRAY_LEN(aws); i++)
             sb_printf(&b, "  %s: \"" STR_FMT "\"\n", aws[i].name, STR_ARG(aws[i].value));
         sb_printf(&b,
                   "  CLUSTER_NAME: " DEMO_CLUSTER "\n  INTERRUPTION_QUEUE: " DEMO_QUEUE "\n  CLUSTER_ENDPOINT: " STR_FMT

@@ -8,6 +8,7 @@
 #include "data/json_own.h"
 #include "data/reader.h"
 #include "sim/kube/kube_int.h"
+#include "sim/kube/managed.h"
 #include "sim/kube/patch.h"
 #include "sim/kube/schema.h"
 
@@ -109,6 +110,54 @@ static bool is_unchanged(struct kube *k, const struct last *l, const struct tree
     return str_eq(sb_view(text), l->was);
 }
 
+static bool is_scalar(const struct tree *t)
+{
+    return t->kind == TREE_STRING || t->kind == TREE_NUMBER || t->kind == TREE_BOOL;
+}
+
+/* Whether the set has "f:" and this name; *ret: what is below. */
+static bool has_field(const struct tree *set, str name, const struct tree **ret)
+{
+    for (uint32_t i = 0; set && i < set->n; i++)
+        if (str_starts(set->keys[i], STR("f:")) && str_eq(str_sub(set->keys[i], 2, set->keys[i].n), name)) {
+            *ret = &set->items[i];
+            return true;
+        }
+    return false;
+}
+
+/* Whether all that changes is the value of scalars that are in the set already. */
+static bool changes_own(const struct tree *set, const struct tree *was, const struct tree *now)
+{
+    const struct tree *leaf;
+
+    if (was->kind != TREE_MAP || was->n != now->n)
+        return false;
+    for (uint32_t i = 0; i < now->n; i++) {
+        if (!str_eq(was->keys[i], now->keys[i]) || !is_scalar(&was->items[i]) || !is_scalar(&now->items[i]))
+            return false;
+        if (!tree_same(&was->items[i], &now->items[i]) && !has_field(set, now->keys[i], &leaf))
+            return false;
+    }
+    return true;
+}
+
+/* One who owns everything and writes what it owns: its entry gets another time, and that is all. */
+static bool renew_entry(struct arena *a, struct tree *list, const struct last *l, const struct tree *was,
+                        const struct tree *now, const struct apply_options *o)
+{
+    struct tree *entry = list->n == 1 && list->items[0].kind == TREE_MAP ? &list->items[0] : NULL;
+    const struct tree *below;
+
+    if (!entry || !str_eq(tree_str(tree_get(entry, "manager")), o->manager) ||
+        !str_is(tree_str(tree_get(entry, "operation")), "Update") || tree_get(entry, "subresource") ||
+        !str_eq(tree_str(tree_get(entry, "apiVersion")), o->api_version) || !tree_get(entry, "time") ||
+        !has_field(tree_get(entry, "fieldsV1"), l->key, &below) || !changes_own(below, was, now))
+        return false;
+    tree_set_str(a, entry, "time", managed_time(a, o->now_ms));
+    return true;
+}
+
 /* metadata.managedFields after the write; NULL: there are none. Of metadata nothing else is looked at. */
 static const struct tree *managed_by(struct kube *k, struct arena *a, const struct kind *kind, const struct last *l,
                                      const struct tree *obj, const struct tree *old, str manager)
@@ -118,12 +167,16 @@ static const struct tree *managed_by(struct kube *k, struct arena *a, const stru
                               .kind = kind->name,
                               .now_ms = world_now_ms(k->world)};
     str text = managed_text(l->old);
-    struct tree *before = with_member(a, l->key, tree_find((struct tree *)old, l->key));
-    struct tree *after = with_member(a, l->key, tree_find((struct tree *)obj, l->key));
+    struct tree *was = tree_find((struct tree *)old, l->key), *now = tree_find((struct tree *)obj, l->key);
+    struct tree *list = text.n ? json_read_own(a, text) : NULL;
+
+    if (list && renew_entry(a, list, l, was, now, &o))
+        return list;
+    struct tree *before = with_member(a, l->key, was), *after = with_member(a, l->key, now);
     struct tree *meta = tree_new_map(a);
 
-    if (text.n)
-        tree_set(a, meta, "managedFields", *json_read_own(a, text));
+    if (list)
+        tree_set(a, meta, "managedFields", *list);
     tree_set(a, before, "metadata", *meta); /* the same one: nothing in it is compared */
     tree_set(a, after, "metadata", *meta);
     managed_after_update(a, kind->schema, before, after, &o);
@@ -151,6 +204,7 @@ bool kube_put_text(struct kube *k, struct arena *a, const struct kind *kind, str
         return false;
     draft_splice(&k->draft, a, old, obj, managed, kube_next_rv(k));
     *ret = draft_keep(&k->draft);
+    k->hint_parts = obj;
     kube_commit(k, old, *ret);
     return true;
 }

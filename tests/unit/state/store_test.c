@@ -274,8 +274,10 @@ static void claims_are_made_by_one_plan_at_a_time(void **state)
     check_true("others not",
                !store_may_make(w->s, a, first, 0) && !store_may_make(w->s, a, store_plan_number(w->s), 0));
     check_true("another pool", store_may_make(w->s, b, first, 0));
+    uint64_t between = store_plan_number(w->s);
     store_make_end(w->s, a, INT64_MIN);
     check_true("older ones not", !store_may_make(w->s, a, first, 0));
+    check_true("nor one that could not see it", !store_may_make(w->s, a, between, 0));
     check_true("its own, on", store_may_make(w->s, a, second, 0));
     uint64_t third = store_plan_number(w->s);
     check_true("newer ones", store_may_make(w->s, a, third, 0));
@@ -480,6 +482,24 @@ static void a_text_outlives_the_next(void **state)
     }
 }
 
+static void heartbeats_are_no_news(void **state)
+{
+    static const char node[] =
+        "{apiVersion: v1, kind: Node, metadata: {name: n1, uid: u, resourceVersion: '%u', labels: {a: %s}}, "
+        "status: {conditions: [{type: Ready, status: '%s', lastHeartbeatTime: '2026-01-15T12:0%u:00Z'}]}}";
+    struct cluster_feed *w = *state;
+
+    cluster_putf(w, node, 5u, "one", "True", 0u);
+    uint64_t first = store_changes(w->s);
+    cluster_putf(w, node, 6u, "one", "True", 1u);
+    check_true("alive", store_changes(w->s) == first && store_version(w->s, OBJ_NODE, (str){0}, STR("n1")) == 6);
+    cluster_putf(w, node, 7u, "two", "True", 1u);
+    uint64_t second = store_changes(w->s);
+    check_true("a label", second > first);
+    cluster_putf(w, node, 8u, "two", "False", 1u);
+    check_true("a condition", store_changes(w->s) > second);
+}
+
 #define ON(f) cmocka_unit_test_setup_teardown(f, cluster_feed_setup, cluster_feed_teardown)
 
 int main(void)
@@ -504,6 +524,7 @@ int main(void)
         ON(pods_that_want_to_be_apart),
         ON(lookups),
         ON(a_text_outlives_the_next),
+        ON(heartbeats_are_no_news),
     };
 
     return cmocka_run_group_tests_name("state/store", tests, NULL, NULL);
