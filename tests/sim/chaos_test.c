@@ -88,6 +88,8 @@ static void old_acquaintances(void **state UNUSED)
         "--seed 501 --hours 4.2",
         /* The clock was set back: what was written before is in the future for hours. */
         "--seed 243",
+        /* The same, and a drain that had begun before waited for its five seconds until the clock had caught up. */
+        "--seed 521",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
