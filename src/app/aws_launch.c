@@ -199,8 +199,8 @@ static void put_unavailable(struct jw *w, struct aws_run *r)
     str *offerings, *types, *subnets;
     uint32_t n_offerings, n_types, n_subnets;
 
-    ec2_unavailable_list(r->p->unavailable, r->a, ec2_clock_ms(r->p), &offerings, &n_offerings, &types,
-                         &n_types, &subnets, &n_subnets);
+    ec2_unavailable_list(r->p->unavailable, r->a, ec2_clock_ms(r->p), &offerings, &n_offerings, &types, &n_types,
+                         &subnets, &n_subnets);
     jw_key(w, "unavailable");
     jw_map(w);
     put_list(w, "offerings", offerings, n_offerings);

@@ -41,7 +41,7 @@ struct syms {
     VEC(struct lset) sets;
     VEC(uint8_t) set_life; /* beside sets */
     VEC(uint32_t) spare_sets;
-    bool passing, ever;   /* ever: some symbol may pass */
+    bool passing, ever; /* ever: some symbol may pass */
     uint64_t n_sweeps;
     uint32_t fresh, left; /* made since the last sweep; left by it, less what it doubted */
 };

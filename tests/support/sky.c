@@ -9,6 +9,7 @@
 #include "data/reader.h"
 #include "support/check.h"
 
+#define SERVER "https://" SKY_CLUSTER
 #define ACCOUNT "tests/vectors/aws/world.json"
 #define ENDPOINT "https://aws.test"
 #define ROLE "arn:aws:iam::123456789012:role/test-role"
@@ -97,7 +98,7 @@ static struct tree *account_of(struct arena *a, const char *some)
 uint32_t sky_env(enum sky_keys keys, const char **env)
 {
     static const char *const usual[] = {"KARPENTER_PROVIDER", "aws",       "CLUSTER_NAME",      SKY_CLUSTER,
-                                        "INTERRUPTION_QUEUE", SKY_CLUSTER, "CLUSTER_ENDPOINT",  "https://" SKY_CLUSTER,
+                                        "INTERRUPTION_QUEUE", SKY_CLUSTER, "CLUSTER_ENDPOINT",  SERVER,
                                         "CLUSTER_CA_BUNDLE",  "Y2E=",      "EKS_CONTROL_PLANE", "true",
                                         "AWS_ENDPOINT_URL",   ENDPOINT,    "AWS_REGION",        SKY_REGION};
     static const char *const own[SKY_N_KEYS][6] = {

@@ -41,7 +41,8 @@ struct kwok {
     bool freed;    /* only births are left */
 };
 
-static const struct cloud_class classes[] = {{"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses", NULL}};
+static const struct cloud_class classes[] = {
+    {"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses", NULL}};
 static const char *const node_labels[] = {"karpenter.kwok.sh/instance-cpu", "karpenter.kwok.sh/instance-family",
                                           "karpenter.kwok.sh/instance-memory", "karpenter.kwok.sh/instance-size", NULL};
 static const struct repair_policy repairs[] = {{"Ready", "False", 10 * 60 * 1000},

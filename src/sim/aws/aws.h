@@ -15,9 +15,9 @@ struct sim_aws;
 /* A machine, as the one who plays it (a kubelet of sim/kube) sees it. Strings live as long as the machine. */
 struct sim_machine {
     str id, type, zone, zone_id, image, subnet, private_dns, private_ip, capacity_type, region, profile;
-    str user_data;           /* decoded; all that the machine knows of its cluster */
-    str arch;                /* of its image: "x86_64", "arm64" */
-    const struct tree *info; /* its type, as DescribeInstanceTypes answers it; NULL: nobody knows */
+    str user_data;            /* decoded; all that the machine knows of its cluster */
+    str arch;                 /* of its image: "x86_64", "arm64" */
+    const struct tree *info;  /* its type, as DescribeInstanceTypes answers it; NULL: nobody knows */
     const struct tree *disks; /* BlockDeviceMappings of its launch, with sizes; NULL: its image's */
     int64_t launched_ms;
 };

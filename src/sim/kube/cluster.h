@@ -37,7 +37,7 @@ void cluster_free(struct cluster *c);
 struct machine {
     str name; /* of the Node */
     str provider_id;
-    str ip; /* its InternalIP; empty: some address */
+    str ip;                                           /* its InternalIP; empty: some address */
     const struct tree *labels, *annotations, *taints; /* as in the Node; taints is spec.taints; NULL: none */
     const struct tree *capacity, *allocatable;        /* resource lists */
     int64_t boot_ms;                                  /* not divided by speed */

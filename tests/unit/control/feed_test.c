@@ -68,7 +68,8 @@ static void check_equal(struct feeder *w)
 
 static void run(uint64_t seed, bool bad)
 {
-    static const struct cloud_class classes[] = {{"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses", NULL}};
+    static const struct cloud_class classes[] = {
+        {"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses", NULL}};
     static const struct nodeclass_ref refs[] = {{STR_INIT("karpenter.kwok.sh"), STR_INIT("KWOKNodeClass"), {0}}};
     struct feeder w = {.server = feed_server_new(seed, bad)};
     AUTO(syms) struct syms *t = syms_new();

@@ -16,7 +16,8 @@ static const char *const kind_names[] = {"counter", "gauge", "histogram", "summa
 static const char *const kwok_labels[] = {"karpenter.kwok.sh/instance-size", "karpenter.kwok.sh/instance-family",
                                           "karpenter.kwok.sh/instance-cpu",  "karpenter.kwok.sh/instance-memory",
                                           "karpenter.sh/capacity-type",      NULL};
-static const struct cloud_class kwok_class = {"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses", NULL};
+static const struct cloud_class kwok_class = {"karpenter.kwok.sh", "v1alpha1", "KWOKNodeClass", "kwoknodeclasses",
+                                              NULL};
 static const struct control_metrics_options kwok = {kwok_labels, &kwok_class, 1};
 
 /* All that a program registers. */
