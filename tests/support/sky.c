@@ -9,7 +9,7 @@
 #include "data/reader.h"
 #include "support/check.h"
 
-#define SERVER "https://" SKY_CLUSTER
+#define SERVER ("https://" SKY_CLUSTER)
 #define ACCOUNT "tests/vectors/aws/world.json"
 #define ENDPOINT "https://aws.test"
 #define ROLE "arn:aws:iam::123456789012:role/test-role"

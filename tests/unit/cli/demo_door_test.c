@@ -175,14 +175,13 @@ static void interruptions(void **state)
     check_u64("the other one is left", demo_aws_leftovers(&l->aws).instances, 1);
 }
 
-#define NVIDIA "/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/arm64/nvidia"
-
 /* What aliases are looked up by. */
 static void parameters(void **state)
 {
     static const char *const names[] = {
         "/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/x86_64/standard/recommended/image_id",
-        NVIDIA "/amazon-eks-node-al2023-arm64-nvidia-1.36-v20260605/image_id",
+        ("/aws/service/eks/optimized-ami/1.36/amazon-linux-2023/arm64/nvidia/"
+         "amazon-eks-node-al2023-arm64-nvidia-1.36-v20260605/image_id"),
         "/aws/service/bottlerocket/aws-k8s-1.36/arm64/latest/image_id",
         "/aws/service/bottlerocket/aws-k8s-1.36-nvidia/x86_64/1.58.0/image_id",
         "/aws/service/ami-windows-latest/Windows_Server-2025-English-Core-EKS_Optimized-1.36/image_id",
