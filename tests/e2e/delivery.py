@@ -211,7 +211,7 @@ def package_installs(stage):
 def rights_are_needed(stage):
     """Each rule of the controller's roles is taken away once, and something is refused; with all of them nothing is."""
     c = stage.cluster
-    want(all(r.stop() == 0 for r in stage.all if r.process.poll() is None), "a replica did not end well")
+    stage.stop()  # nobody but those with fewer rights
     roles = {k: v for k, v in template("--set", "settings.provider=kwok").items() if k in (("ClusterRole", "karpenter-core"), ("ClusterRole", "karpenter"), ("Role", "karpenter"))}
     path = {"ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles/", "Role": f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}/roles/"}
 
