@@ -56,7 +56,7 @@ uint32_t sky_env(enum sky_keys keys, const char **env);
 struct sky *sky_new(struct rig *r, const struct sky_options *o); /* before rig_start() */
 void sky_free(struct sky *s);                                    /* before rig_free(); kills the replicas */
 
-/* What is in the account for now. */
+/* What is in the account at this moment. */
 struct sky_stock {
     uint32_t n_machines;  /* pending or running */
     uint32_t n_unowned;   /* of these, those that no NodeClaim knows of */

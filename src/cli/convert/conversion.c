@@ -1,6 +1,7 @@
 /* What the conversions share: notes, metadata, and what moves from pools to node classes. */
 #include "cli/convert/convert_int.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -10,10 +11,15 @@
 
 PRINTF(2, 0) static str formatted(struct arena *a, const char *fmt, va_list ap)
 {
-    char line[600];
-    int n = vsnprintf(line, sizeof(line), fmt, ap);
+    va_list again;
 
-    return arena_strdup(a, (str){line, n < 0 ? 0 : (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1});
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    assert(n >= 0);
+    char *text = arena_alloc(a, (size_t)n + 1, 1);
+    (void)vsnprintf(text, (size_t)n + 1, fmt, ap);
+    return (str){text, (size_t)n};
 }
 
 void convert_note(struct conversion *c, struct converted *o, const char *fmt, ...)
