@@ -7,7 +7,8 @@
 
 #define MOST_BYTES ((size_t)8 << 20) /* of what was learnt: beyond that it is forgotten */
 #define MOST_SETS 65536u
-#define PASS_BLOCK ((size_t)1 << 20)
+#define LEAST_PASS ((size_t)1 << 16) /* bytes that a pass begins with */
+#define MOST_PASS ((size_t)1 << 22)
 #define MOST_WORDS 32768u /* that are taken along to the next tables, though nobody may mention them any more */
 
 /* Members of struct problem that a frame keeps. */
@@ -41,6 +42,7 @@ struct frame {
     struct reservation *reserved; /* as they are before a plan */
     size_t bytes;                 /* of the arena when it was new */
     struct arena *spare;          /* of the last pass; NULL: none, or somebody has it */
+    size_t pass_bytes;            /* that passes begin with: a little more than the largest one took */
     /* What they were made of. */
     const struct syms *syms;
     uint64_t n_sweeps;
@@ -53,7 +55,10 @@ struct frame {
 
 struct frame *frame_new(void)
 {
-    return xcalloc(1, sizeof(struct frame));
+    struct frame *f = xcalloc(1, sizeof(*f));
+
+    f->pass_bytes = LEAST_PASS;
+    return f;
 }
 
 void tables_fini(struct problem *p)
@@ -75,7 +80,7 @@ static void clear(struct frame *f)
     if (f->arena)
         tables_fini(&f->kept);
     arena_free(f->arena);
-    *f = (struct frame){.spare = f->spare};
+    *f = (struct frame){.spare = f->spare, .pass_bytes = f->pass_bytes};
 }
 
 void frame_reset(struct frame *f)
@@ -85,6 +90,7 @@ void frame_reset(struct frame *f)
     assert(!f->lent);
     arena_free(f->spare);
     f->spare = NULL;
+    f->pass_bytes = LEAST_PASS;
     clear(f);
 }
 
@@ -165,6 +171,7 @@ void frame_begin(struct frame *f, struct problem *p)
     clear(f);
     *f = (struct frame){
         .spare = f->spare,
+        .pass_bytes = f->pass_bytes,
         .arena = p->lasting,
         .lent = true,
         .syms = s->syms,
@@ -187,23 +194,26 @@ void frame_end(struct problem *p)
     f->bytes = arena_bytes(f->arena);
 }
 
-/* Fresh pages cost more than most of what is written on them: a pass takes those of the last one. */
+/* Fresh pages cost more than most of what is written on them: a pass takes those of the last one. The first takes few: looking for a huge page can take the system milliseconds, which the
+ * pods of a small cluster need not wait for. */
 struct arena *frame_arena(struct frame *f)
 {
     struct arena *a = f ? f->spare : NULL;
 
     if (!a)
-        return arena_new(f ? PASS_BLOCK : 0);
+        return arena_new(f ? f->pass_bytes : 0);
     f->spare = NULL;
     return a;
 }
 
 void frame_return_arena(struct frame *f, struct arena *a)
 {
-    if (!f || f->spare) {
-        arena_free(a);
+    if (f && arena_used(a) > f->pass_bytes && f->pass_bytes < MOST_PASS)
+        f->pass_bytes = MIN(arena_used(a) * 5 / 4, MOST_PASS); /* for the next one */
+    else if (f && !f->spare) {
+        arena_reset(a); /* the first block stays */
+        f->spare = a;
         return;
     }
-    arena_reset(a); /* the first block stays */
-    f->spare = a;
+    arena_free(a);
 }

@@ -41,6 +41,8 @@ WORDS = [  # what differs from cluster to cluster, and what it becomes
     (r"<unknown>(?= *$)", "AGE"),
     # kubectl whose own --timeout has ended may begin one more watch, and says that it was too late for it
     (r"^E\d{4} .*reflector\.go.*Failed to watch.*context deadline exceeded.*\n", ""),
+    # and one that has what it waited for may read its watch once more after it has hung up itself
+    (r"^I\d{4} .*reflector\.go.*watch ended with error.*context canceled.*\n", ""),
 ]
 
 
