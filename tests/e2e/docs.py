@@ -164,7 +164,7 @@ class Demo:
         with open(path, "w", encoding="utf-8") as f:
             f.write(script)
         failed = os.path.join(self.dir, "failed")
-        around = (f"trap 'echo $LINENO >{failed}' ERR; set -eE; . {self.saved}; [ ! -e {self.saved}.dir ] || cd \"$(cat {self.saved}.dir)\"; . {path}\n"
+        around = (f"trap 'echo $LINENO >{failed}' ERR; set -aeE; . {self.saved}; [ ! -e {self.saved}.dir ] || cd \"$(cat {self.saved}.dir)\"; . {path}\n"
                   f"export -p >{self.saved}.new; declare -f >>{self.saved}.new; mv {self.saved}.new {self.saved}; pwd >{self.saved}.dir")
         try:
             p = subprocess.run(["bash", "-c", around], cwd=self.cwd, env=self.env(), input=stdin or "", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S, text=True, check=False)
