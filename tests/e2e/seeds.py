@@ -2,21 +2,23 @@
 
 Every document has a case, which begins without NodePools, with the node classes that the production guide names and does not show.
 """
+import base64
+import contextlib
 import json
 import os
 import re
 import subprocess
+import tempfile
 import urllib.parse
 import urllib.request
 
 import delivery
 import servers
 from cluster import free_ports
-from demo_aws import Wrong, play, ready, want
+from demo_aws import play, ready, want
 
 SEEDS = os.path.join(servers.ROOT, "examples/seeds")
 POC = os.path.join(servers.ROOT, "deploy/terraform/examples/poc/app")
-DEMO = os.path.join(servers.ROOT, "deploy/demo")
 
 
 def clean(s):
@@ -170,7 +172,87 @@ def poc(s):
     s.wait("the machines go", lambda: not s.items("nodeclaims") and not s.instances())
 
 
-SCENARIOS = [definitions, architecture, production, documentation, module, poc]
+@contextlib.contextmanager
+def process(*args, env=None):
+    p = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+    try:
+        yield p
+    finally:
+        p.terminate()
+        p.wait(30)
+
+
+@contextlib.contextmanager
+def controller(s):
+    """A replica with ports of its own in the place of the demo's, told what those are told. Yields its port of metrics."""
+    s.run("kubectl scale deployment karpenter -n karpenter --replicas 0")
+    s.wait("the demo's replicas are gone", lambda: not s.items("pods -n karpenter"))
+    told = s.json("kubectl get secret karpenter-provider -n karpenter -o json")["data"]
+    metrics, probes = free_ports(2)
+    env = {**{k: base64.b64decode(v).decode() for k, v in told.items()}, "LEADER_ELECTION_NAMESPACE": "karpenter", "BATCH_MAX_DURATION": "5s"}
+    try:
+        with process(s.program, "controller", "--kubeconfig", s.file[:-len(".env")], "--metrics-port", str(metrics), "--health-probe-port", str(probes), env=env):
+            yield metrics
+    finally:
+        s.run("kubectl scale deployment karpenter -n karpenter --replicas 2")
+
+
+@contextlib.contextmanager
+def prometheus(port):
+    """Prometheus itself, which reads that port and all rules and panels every second. Yields a function that asks it."""
+    web = free_ports(1)[0]
+    with tempfile.TemporaryDirectory(prefix="karpenter-prometheus-") as work:
+        config = os.path.join(work, "prometheus.yaml")
+        with open(config, "w", encoding="utf-8") as f:
+            json.dump({"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": list(delivery.rule_files(work).values()),
+                       "scrape_configs": [{"job_name": "karpenter", "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}]}, f)
+
+        def ask(path, **query):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{web}/api/v1/{path}?{urllib.parse.urlencode(query)}", timeout=10) as answer:
+                    return json.load(answer)["data"]
+            except OSError:
+                return None
+
+        with process(os.path.join(servers.BIN, "prometheus"), f"--config.file={config}", f"--storage.tsdb.path={work}/data", f"--web.listen-address=127.0.0.1:{web}"):
+            yield ask
+
+
+def a_busy_day(s):
+    """Nodes come, one is interrupted, a pool has nothing left, a pod finds no place, a drain takes its time, nodes go."""
+    apply(s, "general-and-batch.yaml")
+    ready_pools(s, "general", "batch")
+    s.run(f"kubectl apply -f {os.path.join(SEEDS, 'inflate.yaml')}; kubectl create deployment nowhere --image=nginx; kubectl set resources deployment nowhere --requests cpu=5000")
+    node = runs(s, "inflate", 5)[0]["metadata"]
+    s.run(f"$KARPENTER demo capacity spot 1 {node['labels']['node.kubernetes.io/instance-type']}; $KARPENTER demo interrupt {node['name']}")
+    s.wait("the node is replaced", lambda: not any(n["metadata"]["name"] == node["name"] for n in s.items("nodes")))
+    runs(s, "inflate", 5)
+    s.run("$KARPENTER demo capacity spot 0; kubectl scale deployment inflate --replicas 60")
+    s.wait("a claim without a machine", lambda: "InsufficientCapacity" in s.run("kubectl get events -A") or len(s.items("nodeclaims")) > 1)
+    s.run("kubectl scale deployment inflate --replicas 1; $KARPENTER demo capacity spot -1")
+    s.run("""kubectl patch nodepool general --type merge -p '{"spec":{"disruption":{"consolidateAfter":"0s"}}}'""")
+    s.run("kubectl delete deployment inflate nowhere")
+    s.wait("nodes go", lambda: not s.items("nodeclaims"))
+
+
+def metrics(s):
+    """Prometheus reads a controller that works: every rule and panel can be evaluated, every name in them is there, and the five that the production guide watches have counted."""
+    clean(s)
+    with controller(s) as port, prometheus(port) as ask:
+        a_busy_day(s)
+        named = {name: where for where, expr in delivery.expressions() for name in delivery.metrics_in(expr)}
+        s.wait("Prometheus has looked", lambda: ask("query", query="karpenter_nodes_terminated > 0")["result"])
+        there = set(ask("label/__name__/values"))
+        want(set(named) <= there, {name: where for name, where in named.items() if name not in there})
+        rules = [r for g in ask("rules")["groups"] for r in g["rules"]]
+        wrong = [(r["name"], r.get("lastError")) for r in rules if r["health"] != "ok"]
+        want(len(rules) > 30 and not wrong, wrong)
+        for name in ("karpenter_nodes_created", "karpenter_nodes_terminated", "karpenter_pods_startup_time_count", "karpenter_nodeclaims_disrupted", "karpenter_interruption_actions_performed"):
+            found = ask("query", query=f"{name} > 0")["result"]
+            want(found, f"{name} has not counted")
+
+
+SCENARIOS = [definitions, architecture, production, documentation, module, poc, metrics]
 
 
 def run(program, work, only):
