@@ -29,7 +29,8 @@ struct wanting {
     int64_t early_s;       /* the second in which its back-off ends; 0: it is over */
     int64_t failed_us;
     unsigned wakes_on;
-    str node; /* PLACE_BINDING; on the heap */
+    int64_t refused_generation; /* of the pod, when its status said last that there is no place for it; 0: never */
+    str node;                   /* PLACE_BINDING; on the heap */
 };
 
 struct scheduler {
@@ -224,15 +225,25 @@ static void park(struct scheduler *p, struct wanting *w, unsigned wakes_on)
     enter(p, w, PLACE_PARKED, PATIENCE_US);
 }
 
-static void write_failure(struct scheduler *p, struct pod_entry *e, const struct verdict *v, str reason,
+/* In long simulations nobody reads in how many words a pod is refused the tenth time. */
+static bool was_told(const struct scheduler *p, const struct wanting *w, const struct pod_entry *e)
+{
+    return p->c->o.lean && w->refused_generation && w->refused_generation == e->generation;
+}
+
+static void write_failure(struct scheduler *p, struct wanting *w, struct pod_entry *e, const struct verdict *v,
                           struct arena *a)
 {
     struct cluster *c = p->c;
+
+    if (was_told(p, w, e) && v->nominated.n == 0)
+        return;
+    w->refused_generation = e->generation;
     struct tree *status = pod_status(e, a);
     struct condition cond = {
         .type = STR("PodScheduled"),
         .status = STR("False"),
-        .reason = reason,
+        .reason = STR("Unschedulable"),
         .message = v->message,
         .flavour = CONDITION_POD,
         .generation = e->generation,
@@ -359,7 +370,7 @@ static void decide(struct scheduler *p, struct wanting *w)
     kept.nominated = arena_strdup(a, v.nominated);
     for (uint32_t i = 0; i < v.n_victims; i++)
         victims[i] = arena_strdup(a, v.victims[i]);
-    write_failure(p, e, &kept, STR("Unschedulable"), a);
+    write_failure(p, w, e, &kept, a);
     for (uint32_t i = 0; i < kept.n_victims; i++)
         evict_victim(p, victims[i], uid, kept.nominated, a);
 }
