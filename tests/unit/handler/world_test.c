@@ -10,6 +10,7 @@
 
 #define IMDS "http://169.254.169.254"
 #define HOOK "https://hooks.test"
+#define HOOK_URL "https://hooks.test/services/T000/hush"
 #define UPTIME_FILE "handler-uptime.txt"
 
 struct stand {
@@ -23,6 +24,7 @@ struct stand {
     struct sb lines, posted;
     const char *nonsense_at, *nonsense; /* what IMDS answers at a path that ends like this */
     bool deaf;                          /* IMDS answers nothing but 500 */
+    uint32_t stale;                     /* so many tokens are refused */
     uint32_t n_tokens, n_asked;
     int status; /* of the end; -1: it goes on */
 };
@@ -35,7 +37,10 @@ static void serve_imds(void *server, struct exchange *x)
 
     s->n_asked++;
     s->n_tokens += strcmp(x->method, "PUT") == 0;
-    if (s->deaf)
+    if (s->stale && strcmp(x->method, "GET") == 0) {
+        s->stale--;
+        reply_all(x, 401, "text/plain", STR("Unauthorized"));
+    } else if (s->deaf)
         reply_all(x, 500, "text/plain", STR("no"));
     else if (s->nonsense && str_ends(x->path, str_c(s->nonsense_at)))
         reply_all(x, 200, "text/plain", str_c(s->nonsense));
@@ -412,13 +417,24 @@ static void somebody_else_had_cordoned(void **state)
     check_cordoned(s, "it stays cordoned", true);
 }
 
+static void no_uptime(void **state)
+{
+    struct stand *s = *state;
+
+    start(s, ENV("UPTIME_FROM_FILE", "/nonexistent/uptime"));
+    check_u64("said", told(s, "nobody knows when the machine was booted"), 1);
+    (void)sim_aws_interrupt(s->t.aws, s->local.instance);
+    far_run(s->f, 10);
+    check_cordoned(s, "it listens all the same", true);
+}
+
 /* ---- telling others ---- */
 
 static void the_webhook(void **state)
 {
     struct stand *s = *state;
 
-    start(s, ENV("WEBHOOK_URL", HOOK "/services/T000/hush", "WEBHOOK_HEADERS",
+    start(s, ENV("WEBHOOK_URL", HOOK_URL, "WEBHOOK_HEADERS",
                  "{\"Content-type\":\"application/json\",\"X-Secret\":\"hush\"}", "WEBHOOK_TEMPLATE",
                  "{\"text\":\"{{ .Kind }} {{.NodeName}} {{- .InstanceType -}} !\"}"));
     (void)sim_aws_interrupt(s->t.aws, s->local.instance);
@@ -467,6 +483,72 @@ static void imds_is_away(void **state)
     check_true("with a sentence", told(s, "needs hostNetwork or a hop limit of 2") >= 1);
 }
 
+static void tokens_run_out(void **state)
+{
+    struct stand *s = *state;
+
+    start(s, PLAIN);
+    far_run(s->f, 1200); /* a token is good for five minutes */
+    check_true("some tokens", s->n_tokens >= 4 && s->n_tokens <= 8);
+    s->stale = 1;
+    far_run(s->f, 10);
+    check_u64("one that is refused is got anew", told(s, "the instance metadata service does not answer"), 0);
+    check_i64("it goes on", s->status, -1);
+}
+
+/* ---- what it shows ---- */
+
+struct peek {
+    struct stand *s;
+    const char *url;
+    int status;
+    str text;
+};
+
+static void peek_now(void *arg)
+{
+    struct peek *p = arg;
+    struct http_request r = {.url = str_c(p->url)};
+    struct http_response got;
+    struct err e;
+
+    check_ok(p->url, http_fetch(p->s->f->world, &r, p->s->f->a, &got, &e), &e);
+    p->status = got.status;
+    p->text = got.body;
+}
+
+static struct peek peek(struct stand *s, const char *url)
+{
+    struct peek p = {.s = s, .url = url};
+
+    far_do(s->f, peek_now, &p);
+    return p;
+}
+
+static void servers(void **state)
+{
+    struct stand *s = *state;
+
+    start(s, PLAIN);
+    sim_mount(s->f->sim, "http://metrics", s->f->world, handler_serve_metrics, s->h);
+    sim_mount(s->f->sim, "http://probes", s->f->world, handler_serve_probes, s->h);
+    check_i64("alive", peek(s, "http://probes/healthz").status, 200);
+    check_i64("another path", peek(s, "http://probes/readyz").status, 404);
+    check_i64("another path", peek(s, "http://metrics/").status, 404);
+    (void)sim_aws_interrupt(s->t.aws, s->local.instance);
+    s->nonsense_at = "maintenance/scheduled";
+    s->nonsense = "busy";
+    far_run(s->f, 10);
+    str text = peek(s, "http://metrics/metrics").text;
+    check_true("actions",
+               str_contains(text, STR("actions_total{node_action=\"cordon-and-drain\",node_status=\"success\"} 1\n")));
+    check_true("of the node", str_contains(text, STR("node_name=\"n0\",node_status=\"success\"} 1\n")));
+    check_true("errors",
+               str_contains(text, STR("events_error_total{event_error_where=\"SCHEDULED_EVENT_MONITOR\"} 1\n")));
+    sim_mount(s->f->sim, "http://metrics", NULL, NULL, NULL);
+    sim_mount(s->f->sim, "http://probes", NULL, NULL, NULL);
+}
+
 static void kube_is_away_for_a_while(void **state)
 {
     struct stand *s = *state;
@@ -495,9 +577,12 @@ int main(void)
         CASE(a_reboot),
         CASE(a_cancelled_event),
         CASE(somebody_else_had_cordoned),
+        CASE(no_uptime),
         CASE(the_webhook),
         CASE(by_provider_id),
         CASE(imds_is_away),
+        CASE(tokens_run_out),
+        CASE(servers),
         CASE(kube_is_away_for_a_while),
     };
 
