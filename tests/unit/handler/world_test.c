@@ -77,14 +77,14 @@ static void on_end(void *ctx, int status)
     "spec: {providerID: 'aws:///us-west-2a/%s'}\n"                                                                     \
     "status: {capacity: {cpu: '4', memory: 16Gi, pods: '110'}, allocatable: {cpu: '4', memory: 16Gi, pods: '110'}}\n"
 
-static int setup(void **state)
+static struct stand *stand_new(uint64_t seed)
 {
     struct stand *s = xcalloc(1, sizeof(*s));
     struct sim_aws_options o = {.any_signature = true, .unlimited = true};
     struct err e = {0};
     char node[1000];
 
-    s->f = far_new(7);
+    s->f = far_new(seed);
     s->t = (struct aws_account){.sim = s->f->sim, .far = sim_process(s->f->sim, "aws"), .a = s->f->a};
     s->t.near = s->t.far;
     o.world = s->t.far;
@@ -105,8 +105,7 @@ static int setup(void **state)
     far_apply(s->f, node);
     far_run(s->f, 2);
     s->status = -1;
-    *state = s;
-    return 0;
+    return s;
 }
 
 static void stop(struct stand *s)
@@ -143,10 +142,8 @@ static void start(struct stand *s, const char *const *env)
     (void)far_writes(s->f);
 }
 
-static int teardown(void **state)
+static void stand_free(struct stand *s)
 {
-    struct stand *s = *state;
-
     if (s->h)
         stop(s);
     kube_config_free(s->config);
@@ -156,6 +153,17 @@ static int teardown(void **state)
     far_free(s->f);
     (void)remove(UPTIME_FILE);
     free(s);
+}
+
+static int setup(void **state)
+{
+    *state = stand_new(7);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    stand_free(*state);
     return 0;
 }
 
@@ -563,6 +571,35 @@ static void kube_is_away_for_a_while(void **state)
     check_u64("drained", far_count(s->f, "pods", ""), 1);
 }
 
+/* Calls that never arrive, answers that never come back, both to IMDS and to the API server; and a program that is killed and begun anew in the middle of it. */
+static void bad_networks(void **state UNUSED)
+{
+    const struct sim_faults f = {.delay_us = {1000, 200000}, .refuse = 6000, .lose_reply = 6000};
+
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct stand *s = stand_new(seed);
+        char name[40];
+
+        (void)snprintf(name, sizeof(name), "seed %llu", (unsigned long long)seed);
+        add_pods(s);
+        add_budget(s);
+        start(s, ENV("TAINT_NODE", "true", "METADATA_TRIES", "10"));
+        sim_set_faults(s->f->sim, IMDS, &f);
+        sim_set_faults(s->f->sim, "https://kube", &f);
+        (void)sim_aws_interrupt(s->t.aws, s->local.instance);
+        far_run(s->f, 4 + (double)(seed % 4));
+        sim_set_faults(s->f->sim, "https://kube", &(struct sim_faults){0});
+        start(s, ENV("TAINT_NODE", "true", "METADATA_TRIES", "10"));
+        sim_set_faults(s->f->sim, "https://kube", &f);
+        far_run(s->f, 60);
+        check_cordoned(s, name, true);
+        check_true(name, !pod_is_there(s, "web") && !pod_is_there(s, "cache"));
+        check_true(name, pod_is_there(s, "agent") && pod_is_there(s, "kept"));
+        check_str(name, far_get(s->f, "nodes", "n0", "spec.taints.2"), ""); /* unschedulable and ours, each once */
+        stand_free(s);
+    }
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -584,6 +621,7 @@ int main(void)
         CASE(tokens_run_out),
         CASE(servers),
         CASE(kube_is_away_for_a_while),
+        cmocka_unit_test(bad_networks),
     };
 
     return cmocka_run_group_tests_name("handler/world", tests, NULL, NULL);
