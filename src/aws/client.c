@@ -174,7 +174,8 @@ static enum verdict look_at(struct try *t, const struct lease *l, const struct h
         t->fixed_clock = true;
         return TRY_AT_ONCE;
     }
-    if (t->who && error_is_expired(ret->code) && !t->renewed && credentials_refused(t->who, l)) {
+    bool stale = error_is_expired(ret->code) || (l->again_ms && error_is_unknown_key(ret->code));
+    if (t->who && stale && !t->renewed && credentials_refused(t->who, l)) {
         t->renewed = true;
         return TRY_AT_ONCE;
     }

@@ -31,6 +31,8 @@ str config_var(const struct aws_config *c, const char *name); /* empty when it i
 bool config_home(const struct aws_config *c, struct arena *a, const char *name, const char **ret);
 /* Of a file that somebody else writes: read when it is needed, through the environment. */
 bool config_read(const struct aws_config *c, struct arena *a, const char *path, str *ret, struct err *e);
+/* The keys that a profile of the shared files has at this moment. */
+bool config_profile_keys(const struct aws_config *c, struct arena *a, str profile, struct aws_keys *ret, struct err *e);
 /* How calls to this url travel: the proxy and the authorities that the user wants. */
 const struct http_trust *config_trust(const struct aws_config *c, str url);
 bool region_is_sane(str region); /* it becomes part of host names */

@@ -235,6 +235,9 @@ str account_zone_id(const struct sim_aws *s, str zone);
 
 /* ---- making things ---- */
 
+void account_add_reservation(struct sim_aws *s, struct tree *doc); /* which lives as long as the account */
+void reservation_leave(struct machine *m);                         /* it goes on as an ordinary machine */
+
 int64_t account_now_ms(const struct sim_aws *s);
 int64_t account_mono_ms(const struct sim_aws *s); /* does not jump with the wall clock: for what lasts */
 bool account_chance(struct sim_aws *s, uint32_t per_64k);

@@ -288,10 +288,8 @@ bool sim_aws_unreserve(struct sim_aws *s, str instance)
 {
     struct machine *m = machine_there(s, instance);
 
-    if (m) {
-        (void)tree_drop(m->doc, STR("CapacityReservationId"));
-        m->reservation = NULL;
-    }
+    if (m)
+        reservation_leave(m);
     return m != NULL;
 }
 
