@@ -22,7 +22,7 @@ GATES = ("--feature-gates", "CapacityBuffer=true,NodeOverlay=true")
 
 
 def command(*args, cwd=servers.ROOT, env=None, ok=True):
-    p = subprocess.run(args, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, env=dict(os.environ, PATH=servers.BIN + ":" + os.environ["PATH"], **(env or {})))
+    p = subprocess.run(args, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, env={**os.environ, "PATH": servers.BIN + ":" + os.environ["PATH"], **(env or {})})
     want(not ok or p.returncode == 0, f"{' '.join(args[:4])}…: {p.returncode}\n{p.stdout[-800:]}{p.stderr[-800:]}")
     return p
 
@@ -292,6 +292,7 @@ def image_runs(stage):
     command("tar", "-xzf", os.path.join(layout, manifest["Layers"][0]), "-C", root)
     want(json.load(open(root + "/usr/share/doc/karpenter/sbom.spdx.json", encoding="utf-8"))["spdxVersion"] == "SPDX-2.3", "the SBOM")
     want(command("chroot", "--userspec=65532:65532", root, "/usr/bin/karpenter", "version").stdout.startswith("karpenter "), "version")
+    want(os.readlink(root + "/usr/bin/kubectl-karpenter") == "karpenter", "the plugin")
     shutil.copy(c.kubeconfig, root + "/kubeconfig")
     os.chmod(root + "/kubeconfig", 0o644)
     metrics, probes = free_ports(2)
@@ -316,6 +317,8 @@ def package_installs(stage):
     command("dpkg-deb", "-x", made[0], root)
     want(command(root + "/usr/bin/karpenter", "version").stdout.startswith("karpenter "), "version")
     want(os.path.exists(root + "/lib/systemd/system/karpenter.service"), "the unit")
+    path = {"PATH": root + "/usr/bin:" + servers.BIN + ":" + os.environ["PATH"]}
+    want(command("kubectl", "karpenter", "version", env=path).stdout.startswith("karpenter "), "the plugin")
 
 
 def rights_are_needed(stage):

@@ -106,25 +106,31 @@ static bool is_standard(const struct dry *d, const struct ec2_class_ami *ami)
     return true;
 }
 
-/* The first one that is wanted and has an image, for ordinary machines if there is such a one. */
-static bool first_of(struct dry *d, const bool *wanted)
+/* The first type that is wanted and would be started from the image; NULL: from any. */
+static bool first_from(struct dry *d, const bool *wanted, const struct ec2_class_ami *from)
 {
-    bool any = false;
-
     for (uint32_t i = 0; i < d->types.n; i++) {
         const struct ec2_class_ami *ami =
             d->types.detail[i].compatible && wanted[i] ? ec2_ami_for(d->k, &d->types.v[i]) : NULL;
 
-        if (ami && (!any || is_standard(d, ami))) {
-            d->chosen = i;
-            any = true;
-        }
-        if (ami && is_standard(d, ami))
-            return true;
+        if (!ami || (from && !str_eq(ami->id, from->id)))
+            continue;
+        d->chosen = i;
+        return true;
     }
-    return any;
+    return false;
 }
 
+/* Images for ordinary machines come first: those for others may need larger disks than the class gives. */
+static bool first_of(struct dry *d, const bool *wanted)
+{
+    for (uint32_t i = 0; i < d->k->status.n_amis; i++)
+        if (is_standard(d, &d->k->status.amis[i]) && first_from(d, wanted, &d->k->status.amis[i]))
+            return true;
+    return first_from(d, wanted, NULL);
+}
+
+/* For who has no pool yet, or pools that want nothing that there is. */
 static bool usual(struct dry *d)
 {
     bool *wanted = arena_new_array(d->a, bool, d->types.n);
@@ -145,10 +151,7 @@ static bool choose(struct dry *d, struct err *e)
     d->p->host.each_pool(d->p->host.ctx, note_pool, &x);
     d->pools = x.v.v;
     d->n_pools = x.v.n;
-    if (d->n_pools)
-        ask_pools(d, wanted);
-    else
-        memset(wanted, !d->k->n_nics, d->types.n * sizeof(*wanted));
+    ask_pools(d, wanted);
     vec_fini(&x.v);
     d->pools = NULL;
     if (!ec2_family_is_windows(d->k->family) && first_of(d, wanted))

@@ -78,8 +78,8 @@ static bool user_data(struct ec2 *p, struct arena *a, const struct ec2_template_
         .max_pods = r->type->pods,
         .kube_reserved = r->type->kube_reserved,
         .system_reserved = r->type->system_reserved,
-        .dns = k->kubelet.has_dns ? k->kubelet.dns : &p->cluster.dns,
-        .n_dns = k->kubelet.has_dns ? k->kubelet.n_dns : p->cluster.dns.n != 0,
+        .dns = k->kubelet.n_dns ? k->kubelet.dns : &p->cluster.dns, /* an empty list is like none */
+        .n_dns = k->kubelet.n_dns ? k->kubelet.n_dns : p->cluster.dns.n != 0,
         .ami_version = ec2_bottlerocket_version(k),
     };
 

@@ -29,8 +29,10 @@ static bool has_claim(struct aws_machines *s, str provider_id)
     return false;
 }
 
+/* Nothing is ended in a zone that is shifted away from (aws 4.10). To try it all the same would be a failure for as long as the shift lasts, and the orphans of other zones would wait for its back-off. */
 static void find_orphans(struct sweep *w, const struct ec2_instances *there)
 {
+    const struct aws_provider *p = &w->s->o.provider;
     int64_t now_ms = world_now_ms(w->s->c->world);
 
     w->ids = arena_new_array(w->r->arena, str, there->n);
@@ -39,7 +41,7 @@ static void find_orphans(struct sweep *w, const struct ec2_instances *there)
         str id = arena_printf(w->r->arena, "aws:///" STR_FMT "/" STR_FMT, STR_ARG(m->zone), STR_ARG(m->id));
 
         if (!str_is(m->state, "shutting-down") && !str_is(m->state, "terminated") && !has_claim(w->s, id) &&
-            sat_sub(now_ms, m->launched_ms) > YOUNG_MS)
+            sat_sub(now_ms, m->launched_ms) > YOUNG_MS && !p->zone_is_shifted(p->p, m->zone_id))
             w->ids[w->n++] = id;
     }
 }

@@ -127,8 +127,12 @@ static void overlays_count(void **state)
     provider_lab_want(x, "karpenter.sh/capacity-type", "on-demand");
     check_ok("launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
     check_str("the cheapest", provider_lab_of(&x->machine, "node.kubernetes.io/instance-type"), "m5.large");
-    x->dear = "m5.large";
     check_ok("launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
+    check_u64("asked for once", x->n_overlaid, 1);
+    x->dear = "m5.large";
+    x->news++;
+    check_ok("launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
+    check_u64("and when something was heard of", x->n_overlaid, 2);
     check_str("the cheapest by what overlays say", provider_lab_of(&x->machine, "node.kubernetes.io/instance-type"),
               "m5.xlarge");
     check_true("priorities are prices", str_contains(x->l->fleet, STR("\"Priority\":96")));
@@ -136,11 +140,16 @@ static void overlays_count(void **state)
     check_true("nobody has that", !provider_lab_go(x, LAB_LAUNCH) && x->e.kind == ERR_CAPACITY);
     x->dear = NULL;
     x->more = "m5.xlarge";
+    x->news++;
     check_ok("launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
     check_str("what an overlay adds", provider_lab_of(&x->machine, "node.kubernetes.io/instance-type"), "m5.xlarge");
     check_i64("and the claim is told",
               reslist_value(&x->machine.capacity, sym_of(x->p->syms, STR("smarter-devices/fuse"))), 1000);
+    ec2_mark_unavailable(x->p, STR("on-demand"), STR("m5.large"), STR("test-zone-1a"));
+    check_ok("launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
+    check_u64("and when offerings have changed", x->n_overlaid, 4);
     x->p->settings.node_overlays = false;
+    x->news++;
     check_true("without the gate", !provider_lab_go(x, LAB_LAUNCH) && x->e.kind == ERR_CAPACITY);
 }
 
