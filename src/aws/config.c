@@ -261,12 +261,24 @@ static bool take_endpoints(struct aws_config *c, struct err *e)
     return true;
 }
 
+static bool take_imds_tries(struct aws_config *c, struct err *e)
+{
+    struct said s;
+    int64_t n = NEAR_TRIES;
+
+    if (find(c, "AWS_METADATA_SERVICE_NUM_ATTEMPTS", "metadata_service_num_attempts", &s) &&
+        (!str_to_i64(s.value, &n) || n < 1 || n > MAX_ATTEMPTS))
+        return bad(&s, e, "must be a number from 1 to 100");
+    c->imds_tries = (uint32_t)n;
+    return true;
+}
+
 static bool take_imds(struct aws_config *c, struct err *e)
 {
     struct said s;
     bool six;
 
-    if (!find_flag(c, "AWS_EC2_METADATA_DISABLED", NULL, &c->imds_off, e))
+    if (!find_flag(c, "AWS_EC2_METADATA_DISABLED", NULL, &c->imds_off, e) || !take_imds_tries(c, e))
         return false;
     if (find(c, "AWS_EC2_METADATA_SERVICE_ENDPOINT", "ec2_metadata_service_endpoint", &s))
         return take_url(&s, &c->imds_url, e);

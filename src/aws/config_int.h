@@ -5,6 +5,8 @@
 #include "aws/profile.h"
 #include "aws/sigv4.h"
 
+#define NEAR_TRIES 3u /* of calls to IMDS and to endpoints of containers, unless the user says otherwise */
+
 struct aws_config {
     struct arena *arena; /* wiped in the end */
     struct aws_environment env;
@@ -20,6 +22,7 @@ struct aws_config {
     str no_proxy;
     bool imds_off;
     str imds_url;
+    uint32_t imds_tries;
     struct aws_keys keys; /* of the environment; without an id there are none */
 };
 

@@ -41,6 +41,9 @@ static const char aws_manifest[] =
 static const char kwok_manifest[] =
 #include "cli/demo/kwok_data.inc"
     ;
+static const char monitoring_manifest[] =
+#include "cli/demo/monitoring_data.inc"
+    ;
 
 struct demo {
     struct demo_args args;
@@ -259,15 +262,20 @@ static void boot_nodes(struct demo *d)
     }
 }
 
-/* What the file holds, or the product's definitions and fresh machines. */
+/* The product's kinds, and those of the Prometheus operator that charts and manifests bring objects of. */
+static bool define_kinds(struct demo *d, struct err *e)
+{
+    return kube_load_crds(d->kube, e) && kube_load(d->kube, "deploy/demo/monitoring.yaml", STR(monitoring_manifest), e);
+}
+
+/* What the file holds, or definitions and fresh machines. */
 static bool fill(struct demo *d, struct err *e)
 {
     const char *from = d->args.data && access(d->args.data, F_OK) == 0 ? d->args.data : d->args.from;
 
     if (from)
-        return kept_restore(d->kube, d->cluster, from, e) && kube_load_crds(d->kube, e) &&
-               (d->args.bare || put_settings(d, e));
-    if (!kube_load_crds(d->kube, e))
+        return kept_restore(d->kube, d->cluster, from, e) && define_kinds(d, e) && (d->args.bare || put_settings(d, e));
+    if (!define_kinds(d, e))
         return false;
     boot_nodes(d);
     if (d->args.bare)

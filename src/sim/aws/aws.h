@@ -90,6 +90,10 @@ enum sim_aws_notice {
 };
 /* false: no such machine is there. The event goes through the rules to the queues. */
 bool sim_aws_notify(struct sim_aws *s, str instance, enum sim_aws_notice n);
+/* What a machine hears of from IMDS alone: an event that EC2 has scheduled for it ("system-reboot", …; "active", "canceled", "completed"; constants), and the state that an Auto
+ * Scaling group wants it in ("InService", "Terminated"). */
+bool sim_aws_schedule(struct sim_aws *s, str instance, const char *code, const char *state);
+bool sim_aws_set_target_state(struct sim_aws *s, str instance, str state);
 bool sim_aws_interrupt(struct sim_aws *s, str instance); /* takes a spot machine back: SIM_AWS_SPOT_WARNING */
 bool sim_aws_crash(struct sim_aws *s, str instance);     /* AWS terminates it without a warning */
 
