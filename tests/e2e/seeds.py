@@ -152,6 +152,10 @@ def module(s):
     s.run(f"$KARPENTER demo interrupt {node}")
     s.wait("the node is replaced", lambda: not any(n["metadata"]["name"] == node for n in s.items("nodes")))
     runs(s, "inflate", 5)
+    said = [json.loads(line) for line in s.run("kubectl logs -n karpenter -l app.kubernetes.io/name=karpenter --tail -1").splitlines() if line.startswith("{")]
+    launched = [line for line in said if line["message"] == "launched nodeclaim"]
+    want(launched and all(line["level"] == "INFO" and line["instance-type"] and line["capacity-type"] and line["provider-id"] for line in launched), launched)
+    want(any(line["message"] == "initiating delete from interruption message" for line in said), "the log does not speak of the interruption")
     for tuning in ('{"consolidationPolicy":"WhenEmpty","consolidateAfter":"5m"}', '{"consolidationPolicy":"WhenEmptyOrUnderutilized","consolidateAfter":"30s"}'):
         s.run(f"kubectl patch nodepool general --type merge -p '{{\"spec\":{{\"disruption\":{tuning}}}}}'")
 
@@ -161,7 +165,11 @@ def poc(s):
     clean(s)
     apply(s, "general-and-batch.yaml")
     s.run(f"""kubectl patch nodepool general --type merge -p '{{"spec":{{"disruption":{{"consolidationPolicy":"WhenEmpty","consolidateAfter":"30s"}}}}}}'""")
-    s.run(f"kubectl apply -f {os.path.join(POC, 'inflate.yaml')}")
+    own = os.path.join(os.path.dirname(s.file), "poc.kubeconfig")
+    s.run(f"KUBECONFIG={own}; aws eks update-kubeconfig --region us-west-2 --name eks-cluster-dev")
+    want("arn:aws:iam::123456789012:user/" in s.run(f"KUBECONFIG={own} kubectl auth whoami"), "kubectl by the way of EKS")
+    s.run(f"KUBECONFIG={own} AWS_SECRET_ACCESS_KEY=wrong kubectl get nodes", refused=True)
+    s.run(f"KUBECONFIG={own} kubectl apply -f {os.path.join(POC, 'inflate.yaml')}")
     want(re.search(r"inflate\s+0/0", s.run("kubectl get deploy")), s.run("kubectl get deploy"))
     s.run("kubectl scale deployment inflate --replicas 10 ")
     runs(s, "inflate", 10)

@@ -310,6 +310,14 @@ static void save_now_and_then(void *ctx)
     timer_set(d->world, &d->save, SAVE_EVERY_US);
 }
 
+/* A key of the account opens the cluster, as it does for those who have made a cluster of EKS. */
+static str account_user(void *ctx, struct arena *a, str token)
+{
+    const struct demo *d = ctx;
+
+    return d->aws ? sim_aws_token_user(d->aws->account, a, token, STR(DEMO_CLUSTER)) : STR("");
+}
+
 static bool start(struct demo *d, struct err *e)
 {
     static const char *const names[] = {"127.0.0.1", "localhost"};
@@ -318,7 +326,9 @@ static bool start(struct demo *d, struct err *e)
     d->world = loop_new();
     d->began_us = world_mono_us(d->world);
     make_token(d);
-    d->kube = kube_new(d->world, &(struct kube_options){.token = d->token, .version = KUBE_VERSION});
+    d->kube =
+        kube_new(d->world,
+                 &(struct kube_options){.token = d->token, .version = KUBE_VERSION, .who = account_user, .who_ctx = d});
     d->cluster = cluster_new(
         d->kube, &(struct cluster_options){.speed = d->args.speed, .node_ready = {200, 400}, .pod_start = {300, 800}});
     if (!tls_self_signed(d->arena, names, ARRAY_LEN(names), world_now_ms(d->world), &d->cert, &key, e))

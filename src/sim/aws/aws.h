@@ -67,6 +67,9 @@ struct sim_aws_local {
 };
 void sim_aws_serve_machine(void *local, struct exchange *x); /* `local` is a struct sim_aws_local */
 
+/* Whose key a bearer token of `aws eks get-token` was made with, as an ARN; empty: nobody's here, or for another cluster, or no more. */
+str sim_aws_token_user(const struct sim_aws *s, struct arena *a, str token, str cluster);
+
 /* ---- what AWS does badly ---- */
 
 struct sim_aws_faults {     /* chances are per 65,536 */
