@@ -67,13 +67,16 @@ uint32_t evictions_count(const struct evictions *q)
     return q->set.n;
 }
 
-void evictions_add(struct evictions *q, str ns, str name, str uid)
+void evictions_add(struct evictions *q, str ns, str name, str uid, int64_t wait_ms)
 {
     if (evictions_has(q, ns, name, uid))
         return;
     drop(q, entry_find(q, ns, name)); /* an older pod of the same name */
     htab_put(&q->set, &entry_new(ns, name, uid)->node);
-    queue_add(q->queue, ns, name);
+    if (wait_ms)
+        queue_add_after(q->queue, ns, name, wait_ms * 1000);
+    else
+        queue_add(q->queue, ns, name);
 }
 
 /* What became of a pod while we were asking is not known: the set may hold another one of its name by now. */

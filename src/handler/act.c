@@ -233,21 +233,32 @@ void act_run(void *handler)
 
 /* ---- after a reboot ---- */
 
-bool act_after_boot(struct handler *h, struct err *e)
+static bool read_uptime(struct handler *h, struct arena *a, int64_t *ret_s, struct err *e)
 {
     const char *path = h->s->uptime_file[0] ? h->s->uptime_file : "/proc/uptime";
+    str text;
+
+    if (!file_read(a, path, MAX_UPTIME, &text, e))
+        return false;
+    return uptime_parse(text, ret_s) ||
+           err_set(e, ERR_INVALID, "%s does not begin with the seconds since the last boot", path);
+}
+
+/* Without an uptime a node may stay cordoned that need not; that is no reason not to listen. */
+bool act_after_boot(struct handler *h, struct err *e)
+{
     const struct api_ref r = {&api_nodes, (str){0}, h->node};
     AUTO(arena) struct arena *a = arena_new(0);
     struct tree *node;
     int64_t uptime_s;
-    str text, event;
+    str event;
 
     if (!api_get(h->api, a, &r, &node, e))
         return false;
-    if (!file_read(a, path, MAX_UPTIME, &text, e))
-        return false;
-    if (!uptime_parse(text, &uptime_s))
-        return err_set(e, ERR_INVALID, "%s does not begin with the seconds since the last boot", path);
+    if (!read_uptime(h, a, &uptime_s, e)) {
+        log_error(h->log, "nobody knows when the machine was booted: a node that waits for a reboot stays cordoned", e);
+        return true;
+    }
     if (marks_reboot(node, world_now_ms(h->world), uptime_s, &event) != REBOOT_DONE)
         return true;
     if (!uncordon(h, NULL, event, e))

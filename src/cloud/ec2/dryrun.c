@@ -64,13 +64,12 @@ static uint32_t pool_set(struct reqspace *s, const struct dry *d, const struct c
     return rs_union(s, rs_of_exprs(s, t->requirements, t->n_requirements), rs_of_labels(s, labels, n));
 }
 
-/* Whether a pool wants machines of its own and no others. */
-static bool wants_dedicated(struct reqspace *s, const struct dry *d, uint32_t set, sym tenancy)
+/* Whether a pool asks for machines that nobody else is on, or would take them: what is harder to have is tried. */
+static bool takes_dedicated(struct reqspace *s, const struct dry *d, const struct claim_template *t, sym tenancy)
 {
-    uint32_t key = space_key(s, tenancy), r = rs_get(s, set, key);
+    uint32_t key = space_key(s, tenancy), r = rs_get(s, rs_of_exprs(s, t->requirements, t->n_requirements), key);
 
-    return r != REQ_NONE && req_has(s, r, space_val(s, key, sym_of(d->p->syms, STR("dedicated")))) &&
-           !req_has(s, r, space_val(s, key, SYM(DEFAULT)));
+    return r != REQ_NONE && req_has(s, r, space_val(s, key, sym_of(d->p->syms, STR("dedicated"))));
 }
 
 /* Which types any of the pools would take, and which tenancy they want. */
@@ -85,7 +84,7 @@ static void ask_pools(struct dry *d, bool *wanted)
     for (uint32_t i = 0; i < d->n_pools; i++) {
         uint32_t set = pool_set(&s, d, &d->pools[i]->tmpl);
 
-        if (wants_dedicated(&s, d, set, tenancy))
+        if (takes_dedicated(&s, d, &d->pools[i]->tmpl, tenancy))
             d->tenancy = "dedicated";
         for (uint32_t t = 0; t < d->types.n; t++)
             wanted[t] |= rs_compatible(&s, rs_of_exprs(&s, d->types.v[t].requirements, d->types.v[t].n_requirements),

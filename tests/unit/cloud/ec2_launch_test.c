@@ -55,6 +55,35 @@ static void c2_classes_that_are_not_ready(void **state)
     check_u64("nothing was launched", class_lab_calls(x->l, "CreateFleet"), 0);
 }
 
+/* What only somebody who writes a status by hand gets to see. */
+static void classes_without_security_groups(void **state)
+{
+    struct provider_lab *x = *state;
+
+    begin(x, LAB_SPEC("al2023@latest"));
+    (void)tree_drop(tree_sub(x->l->a, x->l->stored[0], "status"), STR("securityGroups"));
+    check_true("no groups", !provider_lab_go(x, LAB_LAUNCH));
+    check_str("the kind", str_c(x->e.code), "LaunchFailed");
+    check_str("why", str_c(x->e.msg), "Error getting launch template configs: Instance launch failed");
+    check_u64("nothing was made", class_lab_calls(x->l, "CreateLaunchTemplate"), 0);
+}
+
+/* Of any amount: what v1.14.1 calls it, and what later versions do. */
+static void enclaves_by_request(void **state)
+{
+    static const char *const names[] = {"eks.amazonaws.com/nip-slots", "eks.amazonaws.com/nitro-sandbox"};
+    struct provider_lab *x = *state;
+    struct ec2_settings s = provider_lab_settings();
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        provider_lab_reopen(x, NULL, &s);
+        begin(x, LAB_SPEC("al2023@latest"));
+        provider_lab_ask(x, names[i], 0);
+        check_ok(names[i], provider_lab_go(x, LAB_LAUNCH), &x->e);
+        check_true(names[i], str_contains(x->l->template, STR("\"EnclaveOptions\":{\"Enabled\":true}")));
+    }
+}
+
 /* ---- C3, C5, C6, L7 ---- */
 
 static void c3_nothing_to_launch(void **state)
@@ -582,6 +611,8 @@ int main(void)
         T(c3_nothing_to_launch),
         T(c5_l7_context_and_strategies),
         T(c6_many_values),
+        T(classes_without_security_groups),
+        T(enclaves_by_request),
         T(overlays_count),
         T(it18_prices_of_overlays_alone),
         T(it20_until_it_can_be_read),

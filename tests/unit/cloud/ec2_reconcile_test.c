@@ -412,7 +412,7 @@ static const struct {
      NULL, "", "m5.large", "default"},
     {"N17 dedicated only", GOOD, "m5.large", "dedicated", "m5.large", "dedicated"},
     {"N17 default only", GOOD, "m5.large", "default", "m5.large", "default"},
-    {"N17 both", GOOD, "m5.large", "default dedicated", "m5.large", "default"},
+    {"N17 both", GOOD, "m5.large", "default dedicated", "m5.large", "dedicated"},
     {"N17 no pool", GOOD, NULL, "", "m5.large", "default"},
 };
 

@@ -8,11 +8,11 @@
 #include "support/check.h"
 
 #define ENV(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define MAX_ARGS 8
+#define MAX_ARGS 40
 
 static bool parse(struct handler_settings *s, const char *const *env, const char *args, struct err *e)
 {
-    static char text[500];
+    static char text[2000];
     char *argv[MAX_ARGS] = {(char[]){"termination-handler"}};
     int argc = 1;
 
@@ -67,6 +67,28 @@ static void ways(void **state UNUSED)
              parse(&s, ENV("NODE_NAME", "n", "WORKERS", "3", "MANAGED_TAG", "x", "CHECK_TAG_BEFORE_DRAINING", "false"),
                    "", &e),
              &e);
+}
+
+/* What the handler in Go says at its start, as people have it in their logs. */
+static void arguments_of_a_release(void **state UNUSED)
+{
+    struct handler_settings s;
+    struct err e;
+    bool ok = parse(&s, ENV("A", "b"),
+                    "--dry-run=false --node-name=ip-172-31-2-158.ec2.internal --metadata-url=http://169.254.169.254 "
+                    "--kubernetes-service-host=10.100.0.1 --kubernetes-service-port=443 --delete-local-data=true "
+                    "--ignore-daemon-sets=true --pod-termination-grace-period=-1 --node-termination-grace-period=120 "
+                    "--enable-scheduled-event-draining=false --enable-spot-interruption-draining=true "
+                    "--enable-sqs-termination-draining=false --enable-rebalance-monitoring=false "
+                    "--enable-rebalance-draining=false --metadata-tries=3 --cordon-only=false --taint-node=false "
+                    "--json-logging=false --log-level=info --webhook-proxy= --webhook-url= --uptime-from-file= "
+                    "--enable-prometheus-server=false --prometheus-server-port=9092 --aws-region=us-east-1 "
+                    "--queue-url= --check-asg-tag-before-draining=true "
+                    "--managed-asg-tag=aws-node-termination-handler/managed --aws-endpoint=",
+                    &e);
+
+    check_ok("all of them are known", ok, &e);
+    check_true("and mean what they say", s.spot && !s.scheduled && s.node_grace_s == 120);
 }
 
 static void refusals(void **state UNUSED)
@@ -160,6 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
         cmocka_unit_test(ways),
+        cmocka_unit_test(arguments_of_a_release),
         cmocka_unit_test(refusals),
         cmocka_unit_test(reference_is_current),
     };
