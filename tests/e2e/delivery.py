@@ -275,6 +275,36 @@ def policies_are_what_the_controller_needs(_):
         ("aws.ec2", "EC2 Instance State-change Notification"), ("aws.ec2", "EC2 Spot Instance Interruption Warning"), ("aws.health", "AWS Health Event")], events)
 
 
+def unpacked(c, archive):
+    """Where the files of an image are now; and what its configuration says."""
+    layout, root = archive + ".layout", archive + ".root"
+    for path in (layout, root):
+        os.makedirs(path)
+    shutil.unpack_archive(archive, layout)
+    manifest = json.load(open(os.path.join(layout, "manifest.json"), encoding="utf-8"))[0]
+    command("tar", "-xzf", os.path.join(layout, manifest["Layers"][0]), "-C", root)
+    want(json.load(open(root + "/usr/share/doc/karpenter/sbom.spdx.json", encoding="utf-8"))["spdxVersion"] == "SPDX-2.3", "the SBOM")
+    shutil.copy(c.kubeconfig, root + "/kubeconfig")
+    os.chmod(root + "/kubeconfig", 0o644)
+    return root, json.load(open(os.path.join(layout, manifest["Config"]), encoding="utf-8"))
+
+
+def runs_in_its_root(root, *emulator):
+    """The program says its version, and as a controller it gets ready against the API server and ends well."""
+    program = ["chroot", "--userspec=65532:65532", root, *emulator, "/usr/bin/karpenter"]
+    want(command(*program, "version").stdout.startswith("karpenter "), "version")
+    want(os.readlink(root + "/usr/bin/kubectl-karpenter") == "karpenter", "the plugin")
+    metrics, probes = free_ports(2)
+    p = subprocess.Popen([*program, "controller", "--provider", "kwok", "--kubeconfig", "/kubeconfig", "--metrics-port", str(metrics), "--health-probe-port", str(probes)],
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        until(60 if emulator else 20, "it is ready", lambda: want(p.poll() is None, "it has ended") or Controller.ask(None, probes, "/readyz")[0] == 200)
+    finally:
+        p.terminate()
+        out = p.communicate(timeout=30)[0]
+    want(p.returncode == 0, out[-800:])
+
+
 def image_runs(stage):
     """The image without an engine: twice the same bytes, small, and its program runs in its own root against the API server."""
     c = stage.cluster
@@ -284,26 +314,20 @@ def image_runs(stage):
     want(open(made[0], "rb").read() == open(made[1], "rb").read(), "two archives differ")
     size = float(re.search(r"([0-9.]+) MB compressed", said[0]).group(1))
     want(size <= 30, f"{size} MB")
-    layout, root = os.path.join(c.work, "layout"), os.path.join(c.work, "root")
-    for path in (layout, root):
-        os.makedirs(path)
-    shutil.unpack_archive(made[0], layout)
-    manifest = json.load(open(os.path.join(layout, "manifest.json"), encoding="utf-8"))[0]
-    command("tar", "-xzf", os.path.join(layout, manifest["Layers"][0]), "-C", root)
-    want(json.load(open(root + "/usr/share/doc/karpenter/sbom.spdx.json", encoding="utf-8"))["spdxVersion"] == "SPDX-2.3", "the SBOM")
-    want(command("chroot", "--userspec=65532:65532", root, "/usr/bin/karpenter", "version").stdout.startswith("karpenter "), "version")
-    want(os.readlink(root + "/usr/bin/kubectl-karpenter") == "karpenter", "the plugin")
-    shutil.copy(c.kubeconfig, root + "/kubeconfig")
-    os.chmod(root + "/kubeconfig", 0o644)
-    metrics, probes = free_ports(2)
-    p = subprocess.Popen(["chroot", "--userspec=65532:65532", root, "/usr/bin/karpenter", "controller", "--provider", "kwok", "--kubeconfig", "/kubeconfig", "--metrics-port", str(metrics),
-                          "--health-probe-port", str(probes)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    try:
-        until(20, "it is ready", lambda: want(p.poll() is None, "it has ended") or Controller.ask(None, probes, "/readyz")[0] == 200)
-    finally:
-        p.terminate()
-        out = p.communicate(timeout=20)[0]
-    want(p.returncode == 0, out[-800:])
+    root, _ = unpacked(c, made[0])
+    runs_in_its_root(root)
+
+
+def image_for_arm64(stage):
+    """The same for machines of another kind, made here and played by qemu."""
+    if os.uname().machine != "x86_64":
+        return  # there it is the image itself
+    path = os.path.join(stage.cluster.work, "image-arm64.tar")
+    command(os.path.join(servers.ROOT, "tools/image"), "--arch", "arm64", "-o", path)
+    root, config = unpacked(stage.cluster, path)
+    want(config["architecture"] == "arm64", config)
+    shutil.copy(shutil.which("qemu-aarch64-static"), root + "/qemu")
+    runs_in_its_root(root, "/qemu")
 
 
 def package_installs(stage):
@@ -375,4 +399,4 @@ def rights_are_needed(stage):
 
 
 SCENARIOS = [charts_are_well_formed, values_reach_the_program, policies_are_what_the_controller_needs, terraform_has_what_the_documents_name, rules_and_panels_ask_for_metrics_that_exist,
-             rules_and_panels_are_good_promql, chart_installs, converted_manifests_are_accepted, definitions_by_their_chart, image_runs, package_installs, rights_are_needed]
+             rules_and_panels_are_good_promql, chart_installs, converted_manifests_are_accepted, definitions_by_their_chart, image_runs, image_for_arm64, package_installs, rights_are_needed]
