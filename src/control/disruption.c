@@ -513,6 +513,5 @@ void disruptor_free(struct disruptor *d)
     vec_fini(&d->under_way);
     vec_fini(&d->waiting);
     htab_fini(&d->taken);
-    rest_end(d);
     free(d);
 }

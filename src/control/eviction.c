@@ -141,7 +141,7 @@ static struct result evict(struct reconcile *r)
     if (!evictions_has(q, r->ns, r->name, UID_STR(p->uid)))
         return RESULT_OK; /* a new pod of the same name */
     str uid = arena_strdup(r->arena, UID_STR(p->uid)), node = sym_str(q->c->syms, p->node);
-    bool ok = api_evict(q->c->api, r->arena, r->ns, r->name, uid, &code, &e);
+    bool ok = api_evict(q->c->api, r->arena, r->ns, r->name, &(struct api_delete_options){.uid = uid}, &code, &e);
     if (code)
         metric_inc(q->c->metrics->pods_eviction_requests_total, 1,
                    METRIC_VALS(ok ? STR("200") : arena_printf(r->arena, "%d", code)));

@@ -1,3 +1,4 @@
+#include "base/rng.h"
 #include "data/reader.h"
 
 #include "data/edit.h"
@@ -505,6 +506,13 @@ static void in_place(void **state)
         {"a key twice", "{\"a\":1,\"a\":2}", "t:1:8: key \"a\" appears twice"},
         {"half", "{\"a\":", "t:1:6: the input ends in the middle of a value"},
         {"not UTF-8", "\"\xff\"", "t:1:2: not UTF-8"},
+        {"escapes", "[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", \"\\\\\"]", ""},
+        {"characters of all lengths", "{\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\": \"12345678\xc3\xa4\"}", ""},
+        {"numbers", "[0, -0, -1.5e+10, 2E-3, 10.25]", ""},
+        {"a number with a zero before it", "[01]", "t:1:2: not a number as JSON writes them"},
+        {"an escape that there is not", "\"\\x\"", "t:1:3: unknown escape in a string"},
+        {"half a string", "[\"a\\\"]", "t:1:7: the input ends in the middle of a value"},
+        {"a comma too many", "[1,]", "t:1:3: a comma without a value after it"},
     };
 
     (void)state;
@@ -520,6 +528,35 @@ static void in_place(void **state)
         check_str(cases[i].name, str_c(e.msg), cases[i].err);
         check_true(cases[i].name, ok == tree_parse_json(a, "t", str_c(cases[i].text), &want, &other));
         check_true(cases[i].name, !ok || tree_equal(got, want));
+    }
+}
+
+/* Whatever becomes of a text: both ways to read it agree. */
+static void in_place_mistakes(void **state)
+{
+    static const char text[] =
+        "{\"kind\":\"Pod\",\"n\":[1,-2.5e3,true,false,null,{}],\"s\":\"a\\\"b\\u00e4\xc3\xa4\",\"t\":{\"x\":[[]]}}",
+                      with[] = "{}[],:\"\\0123456789eE+-. \ntfnu\x80\xc3\x01";
+    AUTO(arena) struct arena *a = arena_new(0);
+    struct rng rng;
+
+    (void)state;
+    rng_init(&rng, 1);
+    for (uint32_t i = 0; i < 20000; i++) {
+        char bytes[sizeof(text) + READER_PAD], name[sizeof(text)];
+        size_t n = sizeof(text) - 1;
+        const struct tree *want;
+        struct tree *got;
+        struct err e;
+
+        memcpy(name, text, sizeof(text));
+        for (uint32_t k = 0; k <= i % 3; k++)
+            name[rng_below(&rng, (uint32_t)n)] = with[rng_below(&rng, sizeof(with) - 1)];
+        memcpy(bytes, name, n);
+        arena_reset(a);
+        bool ok = tree_read_json(a, "t", bytes, n, &got, &e);
+        check_true(name, ok == tree_parse_json(a, "t", (str){name, n}, &want, &e));
+        check_true(name, !ok || tree_equal(got, want));
     }
 }
 
@@ -557,6 +594,7 @@ int main(void)
         cmocka_unit_test(files),
         cmocka_unit_test(whole_inputs),
         cmocka_unit_test(in_place),
+        cmocka_unit_test(in_place_mistakes),
         cmocka_unit_test(in_place_depth),
     };
 

@@ -29,7 +29,9 @@ struct wanting {
     int64_t early_s;       /* the second in which its back-off ends; 0: it is over */
     int64_t failed_us;
     unsigned wakes_on;
-    str node; /* PLACE_BINDING; on the heap */
+    int64_t refused_generation; /* of the pod, when its status said last that there is no place for it; 0: never */
+    uint32_t shape;             /* when it was parked last, and nobody has been asked since; UINT32_MAX: none */
+    str node;                   /* PLACE_BINDING; on the heap */
 };
 
 struct scheduler {
@@ -39,6 +41,8 @@ struct scheduler {
     struct table by_uid;
     VEC(struct wanting *) active; /* heap */
     VEC(struct wanting *) parked, binding;
+    VEC(uint8_t)
+    hopeless; /* by shape: what may help pods for which there is no place, until it happens; 0: not known */
     struct work *waits, *binds;
     struct timer run;
     uint64_t seq;
@@ -148,12 +152,21 @@ static void enter(struct scheduler *p, struct wanting *w, enum place place, int6
     work_add_after(p->waits, w->uid, wait_us);
 }
 
+/* There may be a place for pods like this one again, or none like it are left. */
+static void hope(struct scheduler *p, struct wanting *w)
+{
+    if (w->shape < p->hopeless.n)
+        p->hopeless.v[w->shape] = 0;
+    w->shape = UINT32_MAX;
+}
+
 static void forget(struct scheduler *p, str uid)
 {
     struct wanting *w = table_take(&p->by_uid, uid);
 
     if (!w)
         return;
+    hope(p, w);
     leave(p, w);
     free((char *)w->node.p);
     free(w);
@@ -173,6 +186,7 @@ static void wake(struct scheduler *p, struct wanting *w)
 {
     int64_t end_us = backoff_end_us(w);
 
+    hope(p, w);
     leave(p, w);
     w->early_s = end_us > world_mono_us(p->c->w) ? end_us / 1000000 + 1 : 0;
     enter(p, w, PLACE_ACTIVE, 0);
@@ -224,15 +238,25 @@ static void park(struct scheduler *p, struct wanting *w, unsigned wakes_on)
     enter(p, w, PLACE_PARKED, PATIENCE_US);
 }
 
-static void write_failure(struct scheduler *p, struct pod_entry *e, const struct verdict *v, str reason,
+/* In long simulations nobody reads in how many words a pod is refused the tenth time. */
+static bool was_told(const struct scheduler *p, const struct wanting *w, const struct pod_entry *e)
+{
+    return p->c->o.told_once && w->refused_generation && w->refused_generation == e->generation;
+}
+
+static void write_failure(struct scheduler *p, struct wanting *w, struct pod_entry *e, const struct verdict *v,
                           struct arena *a)
 {
     struct cluster *c = p->c;
+
+    if (was_told(p, w, e) && v->nominated.n == 0)
+        return;
+    w->refused_generation = e->generation;
     struct tree *status = pod_status(e, a);
     struct condition cond = {
         .type = STR("PodScheduled"),
         .status = STR("False"),
-        .reason = reason,
+        .reason = STR("Unschedulable"),
         .message = v->message,
         .flavour = CONDITION_POD,
         .generation = e->generation,
@@ -337,6 +361,24 @@ static uint64_t chance(void *ctx)
     return world_random(ctx);
 }
 
+/* For a pod of the same shape no place was found, and nothing has happened since that would help one: it would be told the same, which it was told before. Pods with
+ * claims are asked each for itself: their volumes are not part of the shape. */
+static unsigned known_to_fail(const struct scheduler *p, const struct wanting *w, const struct pod_entry *e)
+{
+    uint32_t shape = sched_shape(p->core, w->uid);
+
+    return was_told(p, w, e) && !e->has_claims && shape < p->hopeless.n ? p->hopeless.v[shape] : 0;
+}
+
+static void give_up(struct scheduler *p, struct wanting *w, unsigned wakes_on)
+{
+    w->shape = sched_shape(p->core, w->uid);
+    while (p->hopeless.n <= w->shape)
+        vec_push(&p->hopeless, 0);
+    p->hopeless.v[w->shape] = (uint8_t)wakes_on;
+    park(p, w, wakes_on);
+}
+
 static void decide(struct scheduler *p, struct wanting *w)
 {
     struct cluster *c = p->c;
@@ -346,12 +388,20 @@ static void decide(struct scheduler *p, struct wanting *w)
 
     leave(p, w);
     w->attempts++;
+    unsigned wakes_on = known_to_fail(p, w, e);
+    if (wakes_on) {
+        give_up(p, w, wakes_on);
+        return;
+    }
     sched_decide(p->core, w->uid, chance, c->w, &v);
     if (v.node.n) {
         carry_out(p, w, e, &v, a);
         return;
     }
-    park(p, w, v.wakes_on);
+    if (v.nominated.n || e->has_claims)
+        park(p, w, v.wakes_on);
+    else
+        give_up(p, w, v.wakes_on);
     /* Writing changes the state that the verdict's strings live in. */
     struct verdict kept = v;
     str uid = arena_strdup(a, w->uid), *victims = arena_new_array(a, str, v.n_victims);
@@ -359,7 +409,7 @@ static void decide(struct scheduler *p, struct wanting *w)
     kept.nominated = arena_strdup(a, v.nominated);
     for (uint32_t i = 0; i < v.n_victims; i++)
         victims[i] = arena_strdup(a, v.victims[i]);
-    write_failure(p, e, &kept, STR("Unschedulable"), a);
+    write_failure(p, w, e, &kept, a);
     for (uint32_t i = 0; i < kept.n_victims; i++)
         evict_victim(p, victims[i], uid, kept.nominated, a);
 }
@@ -384,6 +434,7 @@ static void on_wait(void *ctx, str uid)
         return;
     if (w->place == PLACE_BINDING)
         sched_assume(p->core, uid, (str){0});
+    hope(p, w);
     leave(p, w);
     w->early_s = 0;
     enter(p, w, PLACE_ACTIVE, 0);
@@ -396,6 +447,7 @@ static void enqueue(struct scheduler *p, str uid, int32_t priority)
     struct wanting *w = xcalloc(1, sizeof(*w) + uid.n);
 
     w->uid = (str){memcpy(w + 1, uid.p, uid.n), uid.n};
+    w->shape = UINT32_MAX;
     w->priority = priority;
     w->seq = p->seq++;
     table_put(&p->by_uid, w);
@@ -564,6 +616,7 @@ void scheduler_free(struct scheduler *p)
     vec_fini(&p->active);
     vec_fini(&p->parked);
     vec_fini(&p->binding);
+    vec_fini(&p->hopeless);
     sched_free(p->core);
     free(p);
 }
