@@ -89,6 +89,11 @@ struct disruptor {
     struct rest rest;
 };
 
+/* ---- disruption.c ---- */
+
+/* What was decided last has not shown all of its effects yet: consolidation waits. Never in compat. */
+bool disruption_is_unsettled(const struct disruptor *d, const struct snapshot *s);
+
 /* ---- disruption_removal.c: commands, written down ---- */
 
 struct removal *removal_of(struct control *c, const struct snapshot *s, const struct disrupt_command *d);

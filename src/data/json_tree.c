@@ -1,12 +1,11 @@
 /* yyjson parses in place; its values lie in source order, so that one walk copies them into arrays of tree nodes.
  * yyjson knows where strings and numbers came from; for containers, booleans and null the scanner noted the places,
- * and the walk meets them in the same order. What needs no places and is as it should be does not come so far (json_plain.h). */
+ * and the walk meets them in the same order. */
 #include "data/json_tree.h"
 
 #include <yyjson.h>
 
 #include "base/utf8.h"
-#include "data/json_plain.h"
 #include "data/reader.h"
 
 struct walk {
@@ -158,8 +157,6 @@ bool json_tree(const struct json_slice *s, struct arena *a, struct tree *ret, st
     char after[JSON_PAD];
     yyjson_read_err err = {0};
 
-    if (s->no_places && json_plain((str){s->p, s->n}, a, ret))
-        return true;
     memcpy(after, s->p + s->n, JSON_PAD);
     memset(s->p + s->n, 0, JSON_PAD);
     yyjson_doc *doc = yyjson_read_opts(s->p, s->n, YYJSON_READ_INSITU | YYJSON_READ_NUMBER_AS_RAW, NULL, &err);

@@ -50,6 +50,7 @@ uint64_t sim_fault_count(const struct sim *s); /* what the network has done to c
 struct rng *sim_rng(struct sim *s);            /* for tests that draw from the same seed */
 uint64_t sim_trace(const struct sim *s);       /* hash of all that happened so far */
 void sim_note(struct sim *s, str what);        /* adds to the trace */
+void sim_untraced(struct sim *s);              /* nobody will ask: bytes are not read for it */
 /* Called before every event with a serial number, for tests that kill between any two steps. */
 void sim_on_step(struct sim *s, void (*fn)(void *ctx, uint64_t step), void *ctx);
 /* Whose timer the next event is; NULL: there is none, or it is the network's or a fiber's. */

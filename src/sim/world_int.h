@@ -30,6 +30,7 @@ struct sim {
     uint64_t seed;
     struct rng rng, net_rng;
     uint64_t trace, step;
+    bool untraced;
     uint64_t n_faults;
     void (*on_step)(void *ctx, uint64_t step);
     void *on_step_ctx;

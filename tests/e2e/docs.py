@@ -2,6 +2,7 @@
 """What the documentation tells people to type, typed: the blocks of README.md and of every page in docs/, on the demo, in order.
 
     tests/e2e/docs.py KARPENTER [NAME...]     ends with 'N passed, N failed'; `docs/FILE:LINE` is the name of a block
+    tests/e2e/docs.py KARPENTER --update      writes outputs anew that are not as they should be; read the diff
 
 Each page gets a demo of its own, `karpenter demo` with the arguments of its line `<!-- demo ARGUMENTS -->`, if there is one. How a block is treated is said by the line that opens it:
 
@@ -16,6 +17,7 @@ Each page gets a demo of its own, `karpenter demo` with the arguments of its lin
 Blocks after a line `<!-- run -->` are run by tests/cli/run; blocks in other languages are nobody's.
 Run with the python that has requirements.txt (tools/setup e2e).
 """
+import concurrent.futures
 import copy
 import json
 import os
@@ -33,6 +35,8 @@ import servers
 ROOT = servers.ROOT
 PATIENCE_S = 90  # until what a command prints is what the page says
 TIMEOUT_S = 180  # of one block
+PAGES_AT_A_TIME = 3
+UPDATE = "--update" in sys.argv
 
 
 class Block:
@@ -251,6 +255,18 @@ def console_commands(block):
     yield start, command, "\n".join(out)
 
 
+def rewrite(page, line, want, got):
+    """What a command prints, in the place of what the page says. Of a page that shows the first lines and `…`, the first lines."""
+    old, new = want.split("\n"), got.rstrip("\n").split("\n")
+    if old[-1] == "…":
+        new = new[:len(old) - 1] + ["…"]
+    text = page_text(page)
+    at = text.index("\n".join(old), sum(map(len, text.splitlines(keepends=True)[:line])))
+    with open(os.path.join(ROOT, page), "w", encoding="utf-8") as f:
+        f.write(text[:at] + "\n".join(new) + text[at + len("\n".join(old)):])
+    print(f"written: {page}:{line}")
+
+
 def console_problem(demo, block):
     """Commands that only look are typed again until they show what the page says, as a person would."""
     for line, command, want in console_commands(block):
@@ -261,6 +277,9 @@ def console_problem(demo, block):
             if same(want, out):
                 break
             if time.monotonic() > end:
+                if UPDATE and code == 0:
+                    rewrite(block.page, line, want, out)
+                    break
                 return f"{block.page}:{line}: $ {command}\nwant:\n{want}\ngot, with status {code}:\n{out}"
             time.sleep(0.5)
     return None
@@ -278,28 +297,34 @@ def problem(demo, block):
     return None if code == 0 else f"{block.page}:{block.line + at - 1}: status {code}\n{out}"
 
 
+def page_results(program, work, page, only):
+    """(name, problem or None) of a page's blocks; those that come before the ones that were asked for are run as well."""
+    everything = [b for b in blocks(page) if b.is_run()]
+    named = [i for i, b in enumerate(everything) if not only or any(word in f"docs/{b.page}:{b.line}" for word in only)]
+    if not named:
+        return []
+    args, results = re.search(r"(?m)^<!-- demo (.*) -->$", page_text(page)), []
+    with Demo(program, work, args.group(1).split() if args else []) as demo:
+        for block in everything[:named[-1] + 1]:
+            try:
+                wrong = problem(demo, block)
+            except (yaml.YAMLError, KeyError) as e:
+                wrong = f"{block.page}:{block.line}: {type(e).__name__}: {e}"
+            results.append((f"docs/{block.page}:{block.line}", wrong))
+    return results
+
+
 def run(program, work, only=()):
-    """(name, problem or None) of every block; those of a page that come before the ones that were asked for are run as well."""
-    not_run = 0
-    for page in pages():
-        everything = list(blocks(page))
-        not_run += sum("not-run" in b.marks for b in everything)
-        wanted = [b for b in everything if b.is_run()]
-        named = [i for i, b in enumerate(wanted) if not only or any(word in f"docs/{b.page}:{b.line}" for word in only)]
-        if not named:
-            continue
-        args = re.search(r"(?m)^<!-- demo (.*) -->$", page_text(page))
-        with Demo(program, work, args.group(1).split() if args else []) as demo:
-            for block in wanted[:named[-1] + 1]:
-                try:
-                    yield f"docs/{block.page}:{block.line}", problem(demo, block)
-                except (yaml.YAMLError, KeyError) as e:
-                    yield f"docs/{block.page}:{block.line}", f"{block.page}:{block.line}: {e}"
+    """(name, problem or None) of every block. Pages mostly wait, so that several are read at a time."""
+    with concurrent.futures.ThreadPoolExecutor(PAGES_AT_A_TIME) as pool:
+        for found in pool.map(lambda page: page_results(program, work, page, only), list(pages())):
+            yield from found
+    not_run = sum("not-run" in b.marks for page in pages() for b in blocks(page))
     yield f"docs/not-run: {not_run} blocks are marked not-run", None
 
 
 def main():
-    program, only = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    program, only = os.path.abspath(sys.argv[1]), [a for a in sys.argv[2:] if a != "--update"]
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="karpenter-docs-") as work:
         for name, wrong in run(program, work, only):

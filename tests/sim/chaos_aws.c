@@ -407,6 +407,45 @@ void aws_act(struct chaos *c, uint32_t number)
         strike_some(c, deeds[i].part);
 }
 
+/* ---- the cloud controller manager ---- */
+
+struct left {
+    struct chaos *c;
+    struct sky_owners owners;
+    VEC(str) nodes; /* whose machine is gone */
+};
+
+static void note_left(void *ctx, const struct object *o)
+{
+    struct left *w = ctx;
+    str rest = tree_str(tree_get(kube_part(w->owners.a, o, "spec"), "providerID")), id;
+
+    if (o->deleted_ms || !str_starts(rest, STR("aws:///")))
+        return;
+    while (str_cut(rest, '/', &id, &rest))
+        ;
+    if (!sim_aws_machine(w->c->aws->sky->aws, id) && !sky_owned(&w->owners, id))
+        vec_push(&w->nodes, o->name);
+}
+
+/* Every cluster on AWS has one: it takes away Nodes whose machine is gone. Those that a claim knows of go with the claim, here. */
+static void drop_nodes(struct chaos *c)
+{
+    struct left w = {.c = c};
+
+    sky_owners_init(&w.owners, c->aws->sky);
+    kube_each(chaos_kube(c), server_kind(c->r->l->s, "nodes"), (str){0}, note_left, &w);
+    for (uint32_t i = 0; i < w.nodes.n; i++) {
+        char name[128];
+
+        (void)snprintf(name, sizeof(name), STR_FMT, STR_ARG(w.nodes.v[i]));
+        deed(c, "its machine is gone", name);
+        lab_delete(c->r->l, "nodes", name);
+    }
+    vec_fini(&w.nodes);
+    sky_owners_fini(&w.owners);
+}
+
 void aws_tend(struct chaos *c)
 {
     if (!c->aws)
@@ -423,6 +462,7 @@ void aws_tend(struct chaos *c)
     if (c->aws->sold_out && rig_now(c->r) > c->aws->sold_out_until_s)
         restock(c);
     scarce_tend(c);
+    drop_nodes(c);
     if (c->aws->sold_out || c->aws->worst_rate)
         c->n_since_change = 0; /* what is given up and cannot be replaced is tried again */
     aws_check(c);

@@ -36,9 +36,11 @@ struct sandbox *sandbox_new(const struct sandbox_setup *s, struct err *e)
 
     g->arena = arena_new(64 << 10);
     g->sim = sim_new(s->seed, s->start_ms - SANDBOX_SETUP_US / 1000);
+    sim_untraced(g->sim);
     g->servers = sim_process(g->sim, "kube");
     g->kube = kube_new(g->servers, &(struct kube_options){.version = KUBE_VERSION});
     g->cluster = cluster_new(g->kube, &(struct cluster_options){.lean = true,
+                                                                .told_once = true,
                                                                 .node_ready = s->node_ready,
                                                                 .pod_start = s->pod_start,
                                                                 .lease_renew_ms = LEASE_RENEW_MS,

@@ -22,8 +22,8 @@ struct cluster_options {
     int64_t node_grace_ms;  /* without a lease: NotReady; 0: 40 s */
     int64_t heartbeat_ms;   /* a kubelet reports its status this often even if nothing changes; 0: 5 min */
     bool no_scheduler, no_workloads;
-    /* For long simulations: nobody records events, pods start in one step, and a pod is told once that there is no place for it. */
-    bool lean;
+    bool lean;      /* for long simulations: nobody records events, pods start in one step */
+    bool told_once; /* likewise: a pod is told once that there is no place for it, not each time in other words */
     bool container_events; /* Pulled, Created, Started and Killing, as kubelets record them for `kubectl describe` */
     const char *kubelet_version; /* NULL: "v1.36.3" */
     const char *root_ca;         /* PEM, for the ConfigMap kube-root-ca.crt of every namespace; NULL: it is empty */

@@ -241,18 +241,56 @@ static void keep_managed(struct write *w, const struct tree *old)
         tree_set(w->a, judge_meta(w), "managedFields", *managed);
 }
 
+/* The status, in a map of its own, when nothing else of a custom object is about to change: it was written under the same schema, so that it has all defaults, and nobody has had
+ * the managed fields forgotten. NULL: more may change. */
+static struct tree *status_alone(struct write *w, const struct object *old, const struct tree *old_tree)
+{
+    const struct revision *r = revision_of(old);
+    const struct tree *status = tree_get(w->obj, "status"), *managed = tree_get(judge_meta(w), "managedFields");
+    const struct tree *was = tree_at(old_tree, "metadata", "managedFields", NULL);
+
+    if (!w->kind->crd || !w->kind->has_status || !w->sub || strcmp(w->sub, "status") != 0 || !status)
+        return NULL;
+    if (!w->kind->schema || r->valid_by != w->kind->schema || r->known_by != w->kind->schema)
+        return NULL;
+    if (!managed != !was || (managed && managed->items != was->items))
+        return NULL;
+    struct tree *alone = tree_new_map(w->a);
+    tree_set(w->a, alone, "status", *status);
+    return alone;
+}
+
+/* The draft once more, with the managed fields as they are after this write. */
+static void write_managed(struct write *w, const struct object *old, const struct tree *old_tree, struct tree *meant,
+                          struct tree *alone, uint64_t rv)
+{
+    struct draft *d = &w->k->draft;
+
+    manage(w, meant, old_tree);
+    const struct tree *managed = tree_get(judge_meta(w), "managedFields");
+    if (alone && managed) {
+        draft_splice(d, w->a, old, alone, managed, rv);
+        return;
+    }
+    if (alone)
+        draft_write(d, w->a, w->kind, w->obj, rv, old);
+    draft_write_metadata(d, w->a, w->obj); /* the generation has been counted */
+}
+
 static bool finish_update(struct write *w, const struct object *old, const struct tree *old_tree, struct tree *meant)
 {
     struct kube *k = w->k;
     uint64_t rv = is_dry(w) ? old->rv : kube_next_rv(k);
+    struct tree *alone = status_alone(w, old, old_tree);
 
-    draft_write(&k->draft, w->a, w->kind, w->obj, rv, old);
+    if (alone)
+        draft_splice(&k->draft, w->a, old, alone, NULL, rv);
+    else
+        draft_write(&k->draft, w->a, w->kind, w->obj, rv, old);
     if (draft_equals(&k->draft, old))
         return write_answer(w, old);
-    if (meant) {
-        manage(w, meant, old_tree);
-        draft_write_metadata(&k->draft, w->a, w->obj); /* the generation has been counted */
-    }
+    if (meant)
+        write_managed(w, old, old_tree, meant, alone, rv);
     const struct object *o = keep_judged(w, old);
     if (is_dry(w))
         return write_answer(w, kube_lend(k, o));

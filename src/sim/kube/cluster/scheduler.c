@@ -241,7 +241,7 @@ static void park(struct scheduler *p, struct wanting *w, unsigned wakes_on)
 /* In long simulations nobody reads in how many words a pod is refused the tenth time. */
 static bool was_told(const struct scheduler *p, const struct wanting *w, const struct pod_entry *e)
 {
-    return p->c->o.lean && w->refused_generation && w->refused_generation == e->generation;
+    return p->c->o.told_once && w->refused_generation && w->refused_generation == e->generation;
 }
 
 static void write_failure(struct scheduler *p, struct wanting *w, struct pod_entry *e, const struct verdict *v,
