@@ -9,7 +9,7 @@
 #   make bench      benchmarks; writes build/bench.json
 #   make demo       the demo; ARGS=--tour runs the guided tour
 #   make e2e        the program against a real control plane
-#   make install    program, man page, completions; PREFIX=/usr/local DESTDIR=
+#   make install    program, kubectl plugin, man page, completions; PREFIX=/usr/local DESTDIR=
 #   make clean      forgets every build, keeps fetched libraries
 #
 # CC=clang BUILD=build/clang and MESON_FLAGS='-Doptimization=3' work as one would hope (CONTRIBUTING.md).

@@ -6,7 +6,7 @@
  * The simulated cluster and the controller as it runs in a pod. Deployments of sixty sizes grow until the controller has made N nodes (1,000).
  * Then so many of the pods (30 %) are no longer wanted, and the controller consolidates until it has found nothing for five minutes, at most for half an hour (--minutes). One JSON
  * object on standard output:
- *   windows           second looks after which nodes went, each with its second, its commands, and the cost before the next one; those of decisions from before the removal do not count
+ *   windows           second looks after which nodes went, each with its second, its commands and what they promised, and cost, evictions and launches before the next one; those of decisions from before the removal do not count
  *   goalWindows       of them, until the nodes cost at most 1.05 times the lower bound for the pods that are left; null: never
  *   goalSeconds, goalEvicted, goalCpuSeconds   until then: virtual time, pods that were evicted, CPU of the controller
  *   costAfter, lowerBound, evicted, …          at the end; freshCost: of nodes that a plan for all pods at once buys
@@ -222,7 +222,10 @@ static void put_windows(struct jw *w, const struct descent *d)
         put_count(w, "commands", x->commands);
         put_count(w, "nodes", x->nodes);
         put_count(w, "replacements", x->replacements);
+        put_number(w, "savingsByBound", x->savings / d->bound);
         put_number(w, "costByBound", x->cost / d->bound);
+        put_count(w, "evicted", x->evicted - d->before.evicted);
+        put_count(w, "launched", x->launched - d->before.launched);
         jw_end(w);
     }
     jw_end(w);

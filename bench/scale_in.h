@@ -42,7 +42,10 @@ double bound_of(const struct trial *o, const struct app apps[APPS], double *ret_
 struct window { /* a second look after which nodes went */
     double at_s;
     uint32_t commands, nodes, replacements;
-    double cost; /* when the next one began, or at the end */
+    double savings; /* dollars an hour, as they were promised */
+    /* When the next one began, or at the end. */
+    double cost;
+    uint32_t evicted, launched; /* of all time */
 };
 
 /* Commands that began. */

@@ -64,6 +64,13 @@ static uint32_t number_after(str line, const char *key)
     return at ? (uint32_t)strtoul(at + strlen(key), NULL, 10) : 0; /* a brace or a comma follows */
 }
 
+static double dollars_after(str line, const char *key)
+{
+    const char *at = memmem(line.p, line.n, key, strlen(key));
+
+    return at ? strtod(at + strlen(key), NULL) : 0; /* a bracket follows */
+}
+
 static void on_line(void *ctx, str line)
 {
     struct scene *s = ctx;
@@ -83,6 +90,7 @@ static void on_line(void *ctx, str line)
     w->commands++;
     w->nodes += nodes;
     w->replacements += replacements;
+    w->savings += dollars_after(line, "(savings: $");
     c->last_s = now_s;
     c->nodes += nodes;
     c->replacements += replacements;
@@ -197,8 +205,13 @@ void scene_run(struct scene *s, double seconds)
     s->since_s = cpu_seconds(); /* what happened outside is nobody's */
     sim_run_for(s->g->sim, (int64_t)(seconds * (double)SECOND_US));
     charge(s, s->owner != s->g->servers);
-    if (s->commands.windows.n)
-        s->commands.windows.v[s->commands.windows.n - 1].cost = (double)s->watcher->rate / 1e9;
+    if (s->commands.windows.n) {
+        struct window *w = &s->commands.windows.v[s->commands.windows.n - 1];
+
+        w->cost = (double)s->watcher->rate / 1e9;
+        w->evicted = s->watcher->t->total.evicted;
+        w->launched = s->watcher->t->total.launched;
+    }
 }
 
 struct figures scene_now(struct scene *s)

@@ -8,11 +8,11 @@ _karpenter()
 
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'plan simulate controller demo convert version help --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'plan simulate controller demo convert termination-handler version help --help --version' -- "$cur")
         return
     fi
     if [ "${COMP_WORDS[1]}" = help ]; then
-        mapfile -t COMPREPLY < <(compgen -W 'plan simulate controller demo convert version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'plan simulate controller demo convert termination-handler version' -- "$cur")
         return
     fi
     if [ "${COMP_WORDS[1]}" = demo ]; then
@@ -77,6 +77,43 @@ _karpenter()
             --kube-client-qps | --kube-client-burst | --leader-election-name | --leader-election-namespace | \
             --memory-limit | --cpu-requests | --batch-max-duration | --batch-idle-duration | \
             --scheduler-config | --consolidation-min-savings | --consolidation-max-replacements) ;;
+        *) mapfile -t COMPREPLY < <(compgen -W "$flags" -- "$cur") ;;
+        esac
+        return
+    fi
+    if [ "${COMP_WORDS[1]}" = termination-handler ]; then
+        local flags='--node-name --use-provider-id --kubeconfig --context --kubernetes-service-host --kubernetes-service-port
+            --metadata-url --metadata-tries --enable-spot-interruption-draining --enable-scheduled-event-draining
+            --enable-rebalance-monitoring --enable-rebalance-draining --enable-asg-lifecycle-draining --dry-run
+            --cordon-only --ignore-daemon-sets --delete-local-data --pod-termination-grace-period --grace-period
+            --node-termination-grace-period --taint-node --taint-effect --enable-out-of-service-taint
+            --exclude-from-load-balancers --uptime-from-file --webhook-url --webhook-proxy --webhook-headers
+            --webhook-template --webhook-template-file --json-logging --log-level --log-format-version
+            --enable-prometheus-server --prometheus-server-port --enable-probes-server --probes-server-port
+            --probes-server-endpoint --emit-kubernetes-events --kubernetes-events-extra-annotations --pod-name
+            --pod-namespace --use-apiserver-cache --enable-sqs-termination-draining --queue-url --heartbeat-interval
+            --heartbeat-until --workers --check-tag-before-draining --check-asg-tag-before-draining --managed-tag
+            --managed-asg-tag --complete-lifecycle-action-delay-seconds --delete-sqs-msg-if-node-not-found --aws-region
+            --aws-endpoint -h --help'
+        if [ "$cur" = = ]; then # bash splits words at =
+            cur=
+        elif [ "$prev" = = ]; then
+            prev=${COMP_WORDS[COMP_CWORD - 2]}
+        fi
+        case $prev in
+        --kubeconfig | --uptime-from-file | --webhook-template-file)
+            mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            compopt -o filenames
+            ;;
+        --log-level) mapfile -t COMPREPLY < <(compgen -W 'debug info error' -- "$cur") ;;
+        --taint-effect) mapfile -t COMPREPLY < <(compgen -W 'NoSchedule PreferNoSchedule NoExecute' -- "$cur") ;;
+        --node-name | --context | --kubernetes-service-host | --kubernetes-service-port | --metadata-url | \
+            --metadata-tries | --pod-termination-grace-period | --grace-period | --node-termination-grace-period | \
+            --webhook-url | --webhook-proxy | --webhook-headers | --webhook-template | --log-format-version | \
+            --prometheus-server-port | --probes-server-port | --probes-server-endpoint | \
+            --kubernetes-events-extra-annotations | --pod-name | --pod-namespace | --queue-url | \
+            --heartbeat-interval | --heartbeat-until | --workers | --managed-tag | --managed-asg-tag | \
+            --complete-lifecycle-action-delay-seconds | --aws-region | --aws-endpoint) ;;
         *) mapfile -t COMPREPLY < <(compgen -W "$flags" -- "$cur") ;;
         esac
         return

@@ -29,12 +29,12 @@ _karpenter_settings() {
 _karpenter() {
     if ((CURRENT == 2)); then
         local -a commands
-        commands=('plan:where pending pods would go' 'simulate:days of a cluster in seconds' 'controller:the autoscaler' 'demo:a Kubernetes cluster with Karpenter on this machine' 'convert:older manifests and node groups into NodePools' 'version:print the version' 'help:help, or the help of a command')
+        commands=('plan:where pending pods would go' 'simulate:days of a cluster in seconds' 'controller:the autoscaler' 'demo:a Kubernetes cluster with Karpenter on this machine' 'convert:older manifests and node groups into NodePools' 'termination-handler:drains a node in EC2 before its end' 'version:print the version' 'help:help, or the help of a command')
         _describe command commands
         return
     fi
     case ${words[2]} in
-    help) compadd plan simulate controller demo convert version ;;
+    help) compadd plan simulate controller demo convert termination-handler version ;;
     plan)
         shift words
         ((CURRENT--))
@@ -151,6 +151,68 @@ _karpenter() {
             '--consolidation=[thorough looks at every node, compat as far as Karpenter does]:value:(thorough compat)' \
             '--consolidation-min-savings=[what replacing nodes must save\: USD an hour, or a share (5%)]:value:' \
             '--consolidation-max-replacements=[how many new nodes may take the place of those that go]:value:' \
+            '(-)'{-h,--help}'[summary]'
+        ;;
+    termination-handler)
+        shift words
+        ((CURRENT--))
+        _arguments \
+            '--node-name=[name of the Node that this program runs on; required, unless use-provider-id]:value:' \
+            '--use-provider-id[the Node is the one whose spec.providerID has the machine'\''s id; needs the right to list nodes]' \
+            '--kubeconfig=[file that says where the API server is; otherwise $KUBECONFIG, the pod'\''s service account, ~/.kube/config]:file:_files' \
+            '--context=[context of the kubeconfig; otherwise its current one]:value:' \
+            '--kubernetes-service-host=[in a pod\: another address of the API server]:value:' \
+            '--kubernetes-service-port=[in a pod\: another port of the API server]:value:' \
+            '--metadata-url=[where the instance metadata service is]:value:' \
+            '--metadata-tries=[how often a question to it is asked before that counts as a failure]:value:' \
+            '--enable-spot-interruption-draining[drain the node when EC2 takes a spot machine back]' \
+            '--enable-scheduled-event-draining[drain the node when EC2 has scheduled maintenance for the machine; after a reboot it is uncordoned]' \
+            '--enable-rebalance-monitoring[cordon the node when EC2 recommends to rebalance]' \
+            '--enable-rebalance-draining[drain the node when EC2 recommends to rebalance]' \
+            '--enable-asg-lifecycle-draining[drain the node when its Auto Scaling group wants the machine terminated]' \
+            '--dry-run[say what would be done, and change nothing in the cluster]' \
+            '--cordon-only[cordon, and leave the pods where they are]' \
+            '--ignore-daemon-sets[pods of DaemonSets stay; otherwise a node that has some is cordoned and not drained, as kubectl drain does]' \
+            '--delete-local-data[evict pods with emptyDir volumes, too; otherwise a node that has some is cordoned and not drained]' \
+            '--pod-termination-grace-period=[seconds that every pod has to end; negative\: what the pod itself says]:value:' \
+            '--grace-period=[the old name of pod-termination-grace-period, which wins over it]:value:' \
+            '--node-termination-grace-period=[seconds that a drain may take (0\: no end), and before an event that it begins]:value:' \
+            '--taint-node[taint the node with what is going to happen to it]' \
+            '--taint-effect=[of that taint\: NoSchedule, PreferNoSchedule or NoExecute]:value:(NoSchedule PreferNoSchedule NoExecute)' \
+            '--enable-out-of-service-taint[taint the drained node with node.kubernetes.io/out-of-service\: its volumes are detached at once]' \
+            '--exclude-from-load-balancers[label the node with node.kubernetes.io/exclude-from-external-load-balancers]' \
+            '--uptime-from-file=[read the seconds since the last boot here; otherwise /proc/uptime]:file:_files' \
+            '--webhook-url=[where an event is posted to, after the node was cordoned or drained]:value:' \
+            '--webhook-proxy=[proxy for that]:value:' \
+            '--webhook-headers=[headers of what is posted, as JSON]:value:' \
+            '--webhook-template=[what is posted; {{ .Field }} stands for a value]:value:' \
+            '--webhook-template-file=[file with that template]:file:_files' \
+            '--json-logging[log lines are JSON]' \
+            '--log-level=[debug, info or error]:value:(debug info error)' \
+            '--log-format-version=[accepted and not used]:value:' \
+            '--enable-prometheus-server[serve /metrics]' \
+            '--prometheus-server-port=[port of /metrics]:value:' \
+            '--enable-probes-server[answer probes of the kubelet]' \
+            '--probes-server-port=[port for these]:value:' \
+            '--probes-server-endpoint=[path for these]:value:' \
+            '--emit-kubernetes-events[write Events about the node]' \
+            '--kubernetes-events-extra-annotations=[annotations of these Events besides those about the machine\: key=value, comma separated]:value:' \
+            '--pod-name=[accepted and not used]:value:' \
+            '--pod-namespace=[accepted and not used]:value:' \
+            '--use-apiserver-cache[accepted and not used]' \
+            '--enable-sqs-termination-draining[refused\: the controller listens to the queue (interruption-queue)]' \
+            '--queue-url=[refused likewise]:value:' \
+            '--heartbeat-interval=[refused likewise]:value:' \
+            '--heartbeat-until=[refused likewise]:value:' \
+            '--workers=[accepted and not used\: it is about the mode with a queue]:value:' \
+            '--check-tag-before-draining[accepted and not used\: it is about the mode with a queue]' \
+            '--check-asg-tag-before-draining[accepted and not used\: it is about the mode with a queue]' \
+            '--managed-tag=[accepted and not used\: it is about the mode with a queue]:value:' \
+            '--managed-asg-tag=[accepted and not used\: it is about the mode with a queue]:value:' \
+            '--complete-lifecycle-action-delay-seconds=[accepted and not used\: it is about the mode with a queue]:value:' \
+            '--delete-sqs-msg-if-node-not-found[accepted and not used\: it is about the mode with a queue]' \
+            '--aws-region=[accepted and not used\: it is about the mode with a queue]:value:' \
+            '--aws-endpoint=[accepted and not used\: it is about the mode with a queue]:value:' \
             '(-)'{-h,--help}'[summary]'
         ;;
     esac

@@ -138,7 +138,9 @@ static struct source own_source(struct visit *v, const struct profile *p, bool *
     if (id || secret) {
         if (!keys.id.n || !keys.secret.n)
             return broken_setting(id ? id : secret, id ? "without aws_secret_access_key" : "without aws_access_key_id");
-        return of_static(v->c, keys, arena_printf(v->c->arena, "profile " STR_FMT, STR_ARG(p->name)));
+        return (struct source){.name = arena_printf(v->c->arena, "keys of profile " STR_FMT, STR_ARG(p->name)),
+                               .get = source_profile,
+                               .profile = p->name};
     }
     if (from)
         return of_credential_source(v->c, from);

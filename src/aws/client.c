@@ -21,7 +21,6 @@
 #define TIMEOUT_US (240 * SECOND_US)
 #define SKEW_MS INT64_C(240000) /* AWS takes five minutes */
 #define NEAR_TIMEOUT_US (2 * SECOND_US)
-#define NEAR_ATTEMPTS 3u
 #define NEAR_MAX_BODY ((size_t)1 << 20)
 
 struct aws *aws_new(const struct aws_options *o)
@@ -44,6 +43,7 @@ void aws_free(struct aws *c)
     if (!c)
         return;
     credentials_free(c->credentials);
+    explicit_bzero(c->imds_token.text, sizeof(c->imds_token.text));
     arena_free(c->arena);
     free(c);
 }
@@ -174,7 +174,8 @@ static enum verdict look_at(struct try *t, const struct lease *l, const struct h
         t->fixed_clock = true;
         return TRY_AT_ONCE;
     }
-    if (t->who && error_is_expired(ret->code) && !t->renewed && credentials_refused(t->who, l)) {
+    bool stale = error_is_expired(ret->code) || (l->again_ms && error_is_unknown_key(ret->code));
+    if (t->who && stale && !t->renewed && credentials_refused(t->who, l)) {
         t->renewed = true;
         return TRY_AT_ONCE;
     }
@@ -261,8 +262,8 @@ bool aws_do(struct aws *c, const struct aws_call *call, struct arena *a, struct 
 
 /* ---- helpers near by ---- */
 
-bool client_ask_near(struct aws *c, const struct http_request *r, struct arena *a, struct http_response *ret,
-                     struct err *e)
+bool client_ask_near(struct aws *c, const struct http_request *r, uint32_t tries, struct arena *a,
+                     struct http_response *ret, struct err *e)
 {
     static const struct http_trust direct = {0};
     struct http_request one = *r;
@@ -273,7 +274,7 @@ bool client_ask_near(struct aws *c, const struct http_request *r, struct arena *
     for (uint32_t n = 1;; n++) {
         bool ok = http_fetch(c->world, &one, a, ret, e), again = !ok || ret->status >= 500 || ret->status == 429;
 
-        if (!again || n == NEAR_ATTEMPTS || world_dead(c->world) || (!ok && e->kind == ERR_INVALID))
+        if (!again || n >= tries || world_dead(c->world) || (!ok && e->kind == ERR_INVALID))
             return ok;
         fiber_sleep_us(c->world, retry_delay_us(n, world_random(c->world)) / 8);
     }

@@ -59,16 +59,41 @@ static void copy_environment(struct aws_config *c, const struct aws_environment 
 
 /* ---- files ---- */
 
-static bool add_file(struct aws_config *c, const char *var, const char *usual, bool credentials, struct err *e)
+static bool add_file(const struct aws_config *c, struct profiles *into, const char *var, const char *usual,
+                     bool credentials, struct err *e)
 {
     str named = config_var(c, var), text;
     const char *path = named.p;
 
-    if (!named.n && !config_home(c, c->arena, usual, &path))
+    if (!named.n && !config_home(c, into->arena, usual, &path))
         return true;
-    if (!config_read(c, c->arena, path, &text, e))
+    if (!config_read(c, into->arena, path, &text, e))
         return e->kind == ERR_NOT_FOUND || err_wrap(e, "%s", var);
-    return profiles_add(&c->profiles, path, credentials, text, e);
+    return profiles_add(into, path, credentials, text, e);
+}
+
+static bool read_profiles(const struct aws_config *c, struct profiles *into, struct err *e)
+{
+    return add_file(c, into, "AWS_CONFIG_FILE", ".aws/config", /* credentials= */ false, e) &&
+           add_file(c, into, "AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials", /* credentials= */ true, e);
+}
+
+bool config_profile_keys(const struct aws_config *c, struct arena *a, str profile, struct aws_keys *ret, struct err *e)
+{
+    struct profiles now = {.arena = arena_new(0)};
+    bool ok = read_profiles(c, &now, e);
+    const struct profile *p = ok ? profiles_find(&now, PROFILE_USER, profile) : NULL;
+    struct aws_keys k = {arena_strdup(a, profile_get(p, "aws_access_key_id")),
+                         arena_strdup(a, profile_get(p, "aws_secret_access_key")),
+                         arena_strdup(a, profile_get(p, "aws_session_token"))};
+
+    if (ok && (!k.id.n || !k.secret.n))
+        ok = err_set(e, ERR_NOT_FOUND, "the shared files have no keys for it any more");
+    if (ok)
+        *ret = k;
+    profiles_fini(&now);
+    arena_free_wiped(now.arena);
+    return ok;
 }
 
 static bool choose_profile(struct aws_config *c, struct err *e)
@@ -236,12 +261,24 @@ static bool take_endpoints(struct aws_config *c, struct err *e)
     return true;
 }
 
+static bool take_imds_tries(struct aws_config *c, struct err *e)
+{
+    struct said s;
+    int64_t n = NEAR_TRIES;
+
+    if (find(c, "AWS_METADATA_SERVICE_NUM_ATTEMPTS", "metadata_service_num_attempts", &s) &&
+        (!str_to_i64(s.value, &n) || n < 1 || n > MAX_ATTEMPTS))
+        return bad(&s, e, "must be a number from 1 to 100");
+    c->imds_tries = (uint32_t)n;
+    return true;
+}
+
 static bool take_imds(struct aws_config *c, struct err *e)
 {
     struct said s;
     bool six;
 
-    if (!find_flag(c, "AWS_EC2_METADATA_DISABLED", NULL, &c->imds_off, e))
+    if (!find_flag(c, "AWS_EC2_METADATA_DISABLED", NULL, &c->imds_off, e) || !take_imds_tries(c, e))
         return false;
     if (find(c, "AWS_EC2_METADATA_SERVICE_ENDPOINT", "ec2_metadata_service_endpoint", &s))
         return take_url(&s, &c->imds_url, e);
@@ -311,10 +348,8 @@ static void take_keys(struct aws_config *c)
 static bool load(struct aws_config *c, struct err *e)
 {
     take_keys(c);
-    return add_file(c, "AWS_CONFIG_FILE", ".aws/config", /* credentials= */ false, e) &&
-           add_file(c, "AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials", /* credentials= */ true, e) &&
-           choose_profile(c, e) && take_region(c, e) && take_retries(c, e) && take_endpoints(c, e) && take_imds(c, e) &&
-           take_transport(c, e);
+    return read_profiles(c, &c->profiles, e) && choose_profile(c, e) && take_region(c, e) && take_retries(c, e) &&
+           take_endpoints(c, e) && take_imds(c, e) && take_transport(c, e);
 }
 
 struct aws_config *aws_config_load(const struct aws_environment *env, struct err *e)

@@ -5,6 +5,8 @@
 #include "aws/profile.h"
 #include "aws/sigv4.h"
 
+#define NEAR_TRIES 3u /* of calls to IMDS and to endpoints of containers, unless the user says otherwise */
+
 struct aws_config {
     struct arena *arena; /* wiped in the end */
     struct aws_environment env;
@@ -20,6 +22,7 @@ struct aws_config {
     str no_proxy;
     bool imds_off;
     str imds_url;
+    uint32_t imds_tries;
     struct aws_keys keys; /* of the environment; without an id there are none */
 };
 
@@ -28,6 +31,8 @@ str config_var(const struct aws_config *c, const char *name); /* empty when it i
 bool config_home(const struct aws_config *c, struct arena *a, const char *name, const char **ret);
 /* Of a file that somebody else writes: read when it is needed, through the environment. */
 bool config_read(const struct aws_config *c, struct arena *a, const char *path, str *ret, struct err *e);
+/* The keys that a profile of the shared files has at this moment. */
+bool config_profile_keys(const struct aws_config *c, struct arena *a, str profile, struct aws_keys *ret, struct err *e);
 /* How calls to this url travel: the proxy and the authorities that the user wants. */
 const struct http_trust *config_trust(const struct aws_config *c, str url);
 bool region_is_sane(str region); /* it becomes part of host names */

@@ -47,7 +47,7 @@ bool source_container(struct aws *c, const struct source *s, struct arena *a, st
     if (!get_token(c, s, a, &h.value, e))
         return false;
     struct http_request r = {.url = s->url, .headers = &h, .n_headers = h.value.n ? 1 : 0, .timeout_us = TIMEOUT_US};
-    if (!client_ask_near(c, &r, a, &got, e))
+    if (!client_ask_near(c, &r, NEAR_TRIES, a, &got, e))
         return false;
     if (got.status != 200)
         return err_set(e, got.status == 401 || got.status == 403 ? ERR_DENIED : ERR_IO, "HTTP status %d", got.status);

@@ -68,6 +68,8 @@ static void keep(struct credentials *k, struct arena *a, const struct lease *l, 
     k->lease = *l;
     k->lease.serial = k->n_asked;
     k->due_ms = l->expires_ms == INT64_MAX ? INT64_MAX : l->expires_ms - MIN(ahead_ms, left_ms / 2);
+    if (l->again_ms)
+        k->due_ms = MIN(k->due_ms, l->again_ms);
     k->n_failures = 0;
 }
 
@@ -147,12 +149,15 @@ bool credentials_get(struct credentials *k, struct arena *a, struct lease *ret, 
 
 bool credentials_refused(struct credentials *k, const struct lease *l)
 {
-    if (k->lease.serial == l->serial && k->lease.expires_ms == INT64_MAX)
-        return false;
-    if (k->lease.serial == l->serial) {
+    if (k->lease.serial != l->serial)
+        return true;
+    if (k->lease.expires_ms != INT64_MAX)
         k->lease.expires_ms = INT64_MIN;
-        k->n_failures = 0;
-    }
+    else if (k->lease.again_ms)
+        k->due_ms = INT64_MIN; /* if there are no others, these have to do */
+    else
+        return false;
+    k->n_failures = 0;
     return true;
 }
 

@@ -16,6 +16,7 @@ struct credentials;
 struct lease {
     struct aws_keys keys;
     int64_t expires_ms; /* INT64_MAX: never */
+    int64_t again_ms;   /* by then their source may say something else, though they are good; 0: it does not */
     uint64_t serial;    /* which of those that were got, from 1 */
 };
 
@@ -24,6 +25,7 @@ struct source {
     str name; /* for errors: "web identity (AWS_ROLE_ARN)" */
     bool (*get)(struct aws *c, const struct source *s, struct arena *a, struct lease *ret, struct err *e);
     struct aws_keys keys;                           /* static ones */
+    str profile;                                    /* that has some, for as long as its file says so */
     str role, session, external_id;                 /* AssumeRole… */
     int64_t duration_s;                             /* 0: as AWS likes */
     str token_file;                                 /* web identity, a container's endpoint */
@@ -38,7 +40,7 @@ struct credentials *credentials_new(struct aws *c); /* of the whole session */
 void credentials_free(struct credentials *k);
 /* From a fiber. The copy in the arena is the caller's to wipe. ERR_DENIED, ERR_IO, ERR_TIMEOUT or ERR_THROTTLED, without a code. */
 bool credentials_get(struct credentials *k, struct arena *a, struct lease *ret, struct err *e);
-/* AWS says that these have expired: get others, unless that has been done already. false: there are no others. */
+/* AWS says that these are not good, or not any more: get others, unless that has been done already. false: there are no others. */
 bool credentials_refused(struct credentials *k, const struct lease *l);
 
 /* ---- for the sources ---- */
@@ -48,6 +50,7 @@ struct credentials *credentials_of(struct aws *c, const struct source *s);
 struct source chain_choose(struct aws *c);
 
 bool source_static(struct aws *c, const struct source *s, struct arena *a, struct lease *ret, struct err *e);
+bool source_profile(struct aws *c, const struct source *s, struct arena *a, struct lease *ret, struct err *e);
 bool source_broken(struct aws *c, const struct source *s, struct arena *a, struct lease *ret, struct err *e);
 bool source_web(struct aws *c, const struct source *s, struct arena *a, struct lease *ret, struct err *e);
 bool source_role(struct aws *c, const struct source *s, struct arena *a, struct lease *ret, struct err *e);

@@ -101,6 +101,13 @@ bool error_is_expired(str code)
     return str_is(code, "ExpiredToken") || str_is(code, "ExpiredTokenException") || str_is(code, "RequestExpired");
 }
 
+bool error_is_unknown_key(str code)
+{
+    /* EC2 has the first one for everything that is wrong with a signature. */
+    return str_is(code, "AuthFailure") || str_is(code, "InvalidClientTokenId") || str_is(code, "InvalidAccessKeyId") ||
+           str_is(code, "UnrecognizedClientException");
+}
+
 static bool is_denied(str code, int status)
 {
     static const char *const set[] = {"UnauthorizedOperation",

@@ -4,6 +4,7 @@
 #include "data/reader.h"
 
 #define TOKEN_SECONDS "300"
+#define TOKEN_KEPT_US (240 * INT64_C(1000000))
 #define ROLES "latest/meta-data/iam/security-credentials/"
 
 static bool good_status(const struct http_response *r, const char *path, struct err *e)
@@ -17,7 +18,14 @@ static bool good_status(const struct http_response *r, const char *path, struct 
                    "HTTP status %d for %s", r->status, path);
 }
 
-/* A token is asked for every time: that is once or twice an hour. */
+/* A token serves until it is nearly over: who looks for notices asks every other second. */
+static void keep_token(struct aws *c, str token)
+{
+    c->imds_token.n = token.n <= sizeof(c->imds_token.text) ? token.n : 0;
+    memcpy(c->imds_token.text, token.p, c->imds_token.n);
+    c->imds_token.until_us = world_mono_us(c->world) + TOKEN_KEPT_US;
+}
+
 static bool get_token(struct aws *c, struct arena *a, str *ret, struct err *e)
 {
     struct http_header h = {STR("X-aws-ec2-metadata-token-ttl-seconds"), STR(TOKEN_SECONDS)};
@@ -27,27 +35,43 @@ static bool get_token(struct aws *c, struct arena *a, str *ret, struct err *e)
                              .n_headers = 1};
     struct http_response got;
 
-    if (!client_ask_near(c, &r, a, &got, e))
+    if (c->imds_token.n && world_mono_us(c->world) < c->imds_token.until_us) {
+        *ret = arena_strdup(a, (str){c->imds_token.text, c->imds_token.n});
+        return true;
+    }
+    if (!client_ask_near(c, &r, c->config->imds_tries, a, &got, e))
         return e->kind == ERR_TIMEOUT ? err_wrap(e, "no token (in a pod that needs a hop limit of 2)") : false;
     if (!good_status(&got, "latest/api/token", e))
         return false;
     *ret = str_trim(got.body);
+    keep_token(c, *ret);
     return ret->n > 0 || err_set(e, ERR_IO, "an empty token");
+}
+
+static bool ask(struct aws *c, struct arena *a, const char *path, struct http_response *ret, struct err *e)
+{
+    str token;
+
+    if (!get_token(c, a, &token, e))
+        return false;
+    struct http_header h = {STR("X-aws-ec2-metadata-token"), token};
+    struct http_request r = {
+        .url = arena_printf(a, STR_FMT "/%s", STR_ARG(c->config->imds_url), path), .headers = &h, .n_headers = 1};
+    return client_ask_near(c, &r, c->config->imds_tries, a, ret, e);
 }
 
 bool imds_get(struct aws *c, struct arena *a, const char *path, str *ret, struct err *e)
 {
-    str token;
     struct http_response got;
 
     if (c->config->imds_off)
         return err_set(e, ERR_NOT_FOUND, "AWS_EC2_METADATA_DISABLED is true");
-    if (!get_token(c, a, &token, e))
-        return err_wrap(e, "IMDS");
-    struct http_header h = {STR("X-aws-ec2-metadata-token"), token};
-    struct http_request r = {
-        .url = arena_printf(a, STR_FMT "/%s", STR_ARG(c->config->imds_url), path), .headers = &h, .n_headers = 1};
-    if (!client_ask_near(c, &r, a, &got, e) || !good_status(&got, path, e))
+    bool kept = c->imds_token.n > 0, ok = ask(c, a, path, &got, e);
+    if (ok && got.status == 401 && kept) { /* the machine has slept, or moved: a new token */
+        c->imds_token.n = 0;
+        ok = ask(c, a, path, &got, e);
+    }
+    if (!ok || !good_status(&got, path, e))
         return err_wrap(e, "IMDS");
     *ret = got.body;
     return true;

@@ -8,12 +8,25 @@
 #include "net/loop.h"
 #include "net/process.h"
 
+#define LOOK_AGAIN_MS INT64_C(300000)
+
 bool source_static(struct aws *c UNUSED, const struct source *s, struct arena *a, struct lease *ret,
                    struct err *e UNUSED)
 {
     *ret = (struct lease){
         .keys = {arena_strdup(a, s->keys.id), arena_strdup(a, s->keys.secret), arena_strdup(a, s->keys.token)},
         .expires_ms = INT64_MAX};
+    return true;
+}
+
+/* Whoever rotates keys writes them into the file: what it says now counts. As long as it cannot be read, what it said last does. */
+bool source_profile(struct aws *c, const struct source *s, struct arena *a, struct lease *ret, struct err *e)
+{
+    struct lease l = {.expires_ms = INT64_MAX, .again_ms = client_now_ms(c) + LOOK_AGAIN_MS};
+
+    if (!config_profile_keys(c->config, a, s->profile, &l.keys, e))
+        return false;
+    *ret = l;
     return true;
 }
 

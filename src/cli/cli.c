@@ -35,6 +35,8 @@ static const struct subcommand commands[] = {
     {"demo", "a Kubernetes cluster with Karpenter on this machine, in memory, for kubectl and helm", cli_demo},
     {"convert", "manifests of older releases and node groups of Cluster Autoscaler into NodePools and EC2NodeClasses",
      cli_convert},
+    {"termination-handler", "on a node in EC2: drains it before spot interruptions and maintenance",
+     cli_termination_handler},
     {"version", "print the version", cli_version},
     {"help", "this text, or the help of a command: karpenter help COMMAND", cli_help},
 };
@@ -90,7 +92,7 @@ static void print_commands(FILE *f)
 {
     (void)fprintf(f, "karpenter: the right nodes for your pods\n\nusage: karpenter COMMAND [OPTIONS]\n\n");
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-        (void)fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        (void)fprintf(f, "  %-19s %s\n", commands[i].name, commands[i].summary);
     (void)fprintf(f, "\n`karpenter COMMAND --help` tells more.\n");
 }
 

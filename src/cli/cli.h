@@ -34,6 +34,7 @@ int cli_convert(const struct cli_env *env, int argc, char **argv);
 int cli_demo(const struct cli_env *env, int argc, char **argv);
 int cli_plan(const struct cli_env *env, int argc, char **argv);
 int cli_simulate(const struct cli_env *env, int argc, char **argv);
+int cli_termination_handler(const struct cli_env *env, int argc, char **argv);
 
 /* NULL: there is none of this name; the error lists those there are. */
 const struct provider_source *cli_provider(const struct cli_env *env, const char *name, struct err *e);

@@ -40,9 +40,6 @@ struct controller_run {
 
 static void print_help(const struct cli_env *env)
 {
-    const struct option_doc *docs;
-    uint32_t n;
-
     (void)printf(
         "usage: karpenter controller [FLAGS]\n"
         "\n"
@@ -54,12 +51,7 @@ static void print_help(const struct cli_env *env)
     for (uint32_t i = 0; i < env->n_providers; i++)
         (void)printf(" %s", env->providers[i].name);
     (void)printf("\n\n");
-    docs = options_docs(&n);
-    for (uint32_t i = 0; i < n; i++)
-        (void)printf("  --%s%s%s%s\n        %s%s%s%s\n", docs[i].flag, docs[i].env ? " (" : "",
-                     docs[i].env ? docs[i].env : "", docs[i].env ? ")" : "", docs[i].help,
-                     docs[i].fallback[0] ? "; default: " : "", docs[i].fallback, "");
-    (void)printf("  -h, --help\n        this text\n");
+    flags_print(options_table());
 }
 
 /* ---- log ---- */

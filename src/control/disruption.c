@@ -16,8 +16,8 @@
 #define SECOND_LOOK_MS 15000
 #define OVERDUE_MS (15 * 60 * 1000ll)
 #define START_WIDTH 10
-/* While more than one in so many nodes expects pods, what moved them is left to settle; for so long at most. */
-#define UNSETTLED_PART 4
+/* While more than one in so many nodes goes or expects pods, what was decided is left to settle; for so long at most. */
+#define UNSETTLED_PART 20
 #define UNSETTLED_MS 60000
 #define UNSETTLED_POLL_MS 1000
 
@@ -364,18 +364,18 @@ static bool any_drifted(struct disruptor *d, struct reconcile *r, const struct s
     return false;
 }
 
-/* Nodes that expect pods may not go. After a decision that moved many, few nodes could be decided about, each as if the others were to stay as they are: it takes a second decision to
- * undo what such a decision does. A little later all of them can be weighed up together, and fewer pods move. The same goes for what budgets leave while nodes are going: two halves of a
- * budget, one decided about while the other is drained, take longer than all of it at once. */
-static bool is_unsettled(const struct disruptor *d, struct arena *a, const struct snapshot *s)
+/* Nodes that expect pods may not go, nor may those that are to take the place of others and are not there yet. After a decision that moved many, few nodes could be decided about, each as
+ * if the others were to stay as they are: it takes a second decision to undo what such a decision does. A little later all of them can be weighed up together, and fewer pods move. The
+ * same goes for what budgets leave while nodes are going: two parts of a budget, one decided about while the other is drained, take longer than all of it at once. */
+bool disruption_is_unsettled(const struct disruptor *d, const struct snapshot *s)
 {
     uint32_t n = 0;
 
-    if (d->c->options->settings.consolidation == CONSOLIDATION_COMPAT || s->now_ms - d->began_ms >= UNSETTLED_MS)
+    if (s->settings.consolidation == CONSOLIDATION_COMPAT || s->now_ms - d->began_ms >= UNSETTLED_MS)
         return false;
     for (uint32_t i = 0; i < s->n_nodes; i++)
-        n += s->nodes[i].nominated;
-    return n * UNSETTLED_PART > s->n_nodes || pass_budgets_in_use(a, s);
+        n += s->nodes[i].nominated || s->nodes[i].deleting;
+    return d->under_way.n || n * UNSETTLED_PART > s->n_nodes;
 }
 
 /* Outside of compat empty nodes do not have the fifteen seconds to themselves: what else is not worth keeping waits along with them. */
@@ -384,8 +384,7 @@ static void look_along(struct disruptor *d, struct reconcile *r, struct sight *x
     uint64_t *gone = arena_new_array(r->arena, uint64_t, BITS_WORDS(x->s->n_nodes) + 1);
     int64_t began_us = world_mono_us(d->c->world);
 
-    if (d->c->options->settings.consolidation == CONSOLIDATION_COMPAT || any_drifted(d, r, x) ||
-        is_unsettled(d, r->arena, x->s))
+    if (d->c->options->settings.consolidation == CONSOLIDATION_COMPAT || any_drifted(d, r, x))
         return;
     for (uint32_t i = 0; i < empty->n_commands; i++)
         for (uint32_t k = 0; k < empty->commands[i].n_nodes; k++)
@@ -399,12 +398,15 @@ static void look_along(struct disruptor *d, struct reconcile *r, struct sight *x
 static struct result look_with_all(struct disruptor *d, struct reconcile *r, struct sight *x, uint32_t from)
 {
     const struct snapshot *s = x->s;
+    bool unsettled = disruption_is_unsettled(d, s);
 
     for (uint32_t m = from; m < N_METHODS; m++) {
         int64_t began_us = world_mono_us(d->c->world);
 
-        if (m >= METHOD_MULTI && is_unsettled(d, r->arena, s))
+        if (unsettled && m >= METHOD_MULTI)
             return result_after_ms(UNSETTLED_POLL_MS);
+        if (unsettled && m == METHOD_EMPTINESS)
+            continue; /* a second look of its own would hold up the others */
         const struct pass *p = look(d, r, x, (enum disrupt_method)m);
         if (p->error.n) {
             (void)err_set(&r->err, ERR_INVALID, "disrupting nodes, " STR_FMT, STR_ARG(p->error));
@@ -511,6 +513,5 @@ void disruptor_free(struct disruptor *d)
     vec_fini(&d->under_way);
     vec_fini(&d->waiting);
     htab_fini(&d->taken);
-    rest_end(d);
     free(d);
 }

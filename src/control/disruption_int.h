@@ -57,16 +57,14 @@ struct saying {
     str message;
     str more_key;      /* what makes it another one, besides object and reason; empty: nothing */
     int64_t dedupe_ms; /* 0: as most */
-    int64_t due_us;    /* before that it would be dropped; of the monotonic clock */
 };
 
 /* What is remembered of a run after which nothing has happened. */
 struct rest {
-    uint64_t changes;    /* store_changes() that the last run without a search saw */
-    struct arena *arena; /* NULL: the next run looks around */
-    VEC(struct saying) sayings;
+    uint64_t changes; /* store_changes() that the last run without a search saw */
+    bool begun;       /* false: the next run looks around */
     uint64_t catalog_version;
-    int64_t until_ms;
+    int64_t until_ms, silent_until_us; /* whichever comes first; the second is of the monotonic clock */
 };
 
 struct disruptor {
@@ -90,6 +88,11 @@ struct disruptor {
     int64_t ran_ms[N_METHODS], looped_ms;
     struct rest rest;
 };
+
+/* ---- disruption.c ---- */
+
+/* What was decided last has not shown all of its effects yet: consolidation waits. Never in compat. */
+bool disruption_is_unsettled(const struct disruptor *d, const struct snapshot *s);
 
 /* ---- disruption_removal.c: commands, written down ---- */
 
@@ -144,6 +147,7 @@ void protections_report(struct disruptor *d, struct arena *a, const struct snaps
 void pass_forget_pool(struct disruptor *d, str pool);
 /* Events DisruptionTerminating and the like: on one object. */
 void disruption_say(struct control *c, const struct saying *x);
+int64_t disruption_said_until(struct control *c, const struct saying *x); /* before that it would be dropped */
 /* A remark as events; how many of the two there are. They point into the snapshot and the remark. */
 uint32_t remark_sayings(struct arena *a, const struct snapshot *s, enum disrupt_method m, const struct remark *r,
                         struct saying ret[2]);
@@ -155,4 +159,3 @@ bool rest_holds(const struct disruptor *d);
 /* All methods have looked, and none had to search. */
 void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s, struct candidates *known);
 void rest_run(struct disruptor *d); /* in place of all methods */
-void rest_end(struct disruptor *d);

@@ -10,16 +10,33 @@
 
 /* ---- events ---- */
 
+/* What makes an event another one than those before it. */
+static uint32_t key_of(const struct saying *x, str ret[2])
+{
+    ret[0] = x->uid;
+    ret[1] = x->more_key;
+    return x->more_key.n ? 2 : 1;
+}
+
+int64_t disruption_said_until(struct control *c, const struct saying *x)
+{
+    str key[2];
+    uint32_t n = key_of(x, key);
+
+    return recorder_knows_until(c->recorder, x->reason, key, n);
+}
+
 void disruption_say(struct control *c, const struct saying *x)
 {
-    str key[2] = {x->uid, x->more_key};
+    str key[2];
+    uint32_t n = key_of(x, key);
 
     recorder_publish(c->recorder, &(struct event){
                                       .object = {.kind = x->kind, .name = x->name, .uid = x->uid},
                                       .reason = x->reason,
                                       .message = x->message,
                                       .dedupe = key,
-                                      .n_dedupe = x->more_key.n ? 2 : 1,
+                                      .n_dedupe = n,
                                       .dedupe_ms = x->dedupe_ms,
                                   });
 }

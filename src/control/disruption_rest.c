@@ -1,6 +1,6 @@
 /* The loop at rest. A cluster in which nothing happens is looked at every ten seconds all the same, and each time the same is found: nothing to do, and the same things to say, which the
- * recorder drops because they were said a while ago. So when two runs have seen the same store and the second had nothing to search for, what it says is written down, and the runs after it
- * only say what is due again, until anything at all is different.
+ * recorder drops because they were said a while ago. So when two runs have seen the same store and the second had nothing to search for, the runs after it do nothing, until the first of what
+ * it said would be heard again or anything at all is different.
  *
  * What may be different is: the store; nominations, which it does not count; types and prices; removals that wait or are under way; and what the passing of time changes. Of the last, only the
  * five minutes after which consolidation is looked at anew are waited for. Where there is more that has a time (a budget with a schedule, a pod that is protected for a while, a machine that is
@@ -25,8 +25,8 @@ bool rest_holds(const struct disruptor *d)
 {
     const struct rest *x = &d->rest;
 
-    return x->arena && x->changes == store_changes(d->c->store) && x->catalog_version == catalog_version(d->c) &&
-           world_now_ms(d->c->world) < x->until_ms && is_idle(d);
+    return x->begun && x->changes == store_changes(d->c->store) && x->catalog_version == catalog_version(d->c) &&
+           world_now_ms(d->c->world) < x->until_ms && world_mono_us(d->c->world) < x->silent_until_us && is_idle(d);
 }
 
 /* ---- what has a time of its own ---- */
@@ -54,61 +54,45 @@ static bool is_timeless(struct arena *a, const struct snapshot *s)
 
 /* ---- what is said ---- */
 
-static void say_again(struct control *c, struct saying *x)
+/* When the first of a method's remarks would be heard again. */
+static int64_t silent_until(struct disruptor *d, struct arena *a, const struct snapshot *s, enum disrupt_method m,
+                            const struct pass *p)
 {
-    str key[2] = {x->uid, x->more_key};
-
-    disruption_say(c, x);
-    x->due_us = recorder_knows_until(c->recorder, x->reason, key, x->more_key.n ? 2 : 1);
-}
-
-static void write_down(struct disruptor *d, const struct snapshot *s, enum disrupt_method m, const struct pass *p)
-{
-    struct arena *a = d->rest.arena;
+    int64_t until = INT64_MAX;
 
     for (uint32_t i = 0; i < p->n_remarks; i++) {
         struct saying v[2];
         uint32_t n = remark_sayings(a, s, m, &p->remarks[i], v);
 
-        for (uint32_t k = 0; k < n; k++) {
-            v[k].name = arena_strdup(a, v[k].name);
-            v[k].uid = arena_strdup(a, v[k].uid);
-            v[k].message = arena_strdup(a, v[k].message);
-            v[k].more_key = arena_strdup(a, v[k].more_key);
-            vec_push(&d->rest.sayings, v[k]);
-        }
+        for (uint32_t k = 0; k < n; k++)
+            until = MIN(until, disruption_said_until(d->c, &v[k]));
     }
+    return until;
 }
 
 /* ---- to rest, and from it ---- */
-
-void rest_end(struct disruptor *d)
-{
-    arena_free(d->rest.arena);
-    vec_fini(&d->rest.sayings);
-    d->rest = (struct rest){0};
-}
 
 void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s, struct candidates *known)
 {
     uint64_t changes = store_changes(d->c->store);
     bool again = d->rest.changes == changes;
 
-    rest_end(d);
-    d->rest.changes = changes;
+    d->rest = (struct rest){.changes = changes};
     if (!again || !is_idle(d) || !is_timeless(a, s))
         return;
     frame_reset(d->c->frame); /* nobody plans for a while */
-    d->rest.arena = arena_new(0);
+    d->rest.begun = true;
     d->rest.catalog_version = catalog_version(d->c);
     d->rest.until_ms = d->news_ms + SETTLED_MS;
+    d->rest.silent_until_us = INT64_MAX;
     for (uint32_t m = 0; m < N_METHODS; m++) {
         struct pass_options o = {.method = (enum disrupt_method)m,
                                  .compat = d->c->options->settings.consolidation == CONSOLIDATION_COMPAT,
                                  .known = known,
                                  .unchanged = true};
+        const struct pass *p = disrupt_pass(a, s, &o);
 
-        write_down(d, s, (enum disrupt_method)m, disrupt_pass(a, s, &o));
+        d->rest.silent_until_us = MIN(d->rest.silent_until_us, silent_until(d, a, s, (enum disrupt_method)m, p));
     }
 }
 
@@ -116,9 +100,6 @@ void rest_run(struct disruptor *d)
 {
     int64_t now_us = world_mono_us(d->c->world), now_ms = world_now_ms(d->c->world);
 
-    for (uint32_t i = 0; i < d->rest.sayings.n; i++)
-        if (d->rest.sayings.v[i].due_us <= now_us)
-            say_again(d->c, &d->rest.sayings.v[i]);
     for (uint32_t m = 0; m < N_METHODS; m++) {
         d->ran_ms[m] = now_ms;
         pass_took(d, (enum disrupt_method)m, now_us);

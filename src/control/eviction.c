@@ -67,13 +67,16 @@ uint32_t evictions_count(const struct evictions *q)
     return q->set.n;
 }
 
-void evictions_add(struct evictions *q, str ns, str name, str uid)
+void evictions_add(struct evictions *q, str ns, str name, str uid, int64_t wait_ms)
 {
     if (evictions_has(q, ns, name, uid))
         return;
     drop(q, entry_find(q, ns, name)); /* an older pod of the same name */
     htab_put(&q->set, &entry_new(ns, name, uid)->node);
-    queue_add(q->queue, ns, name);
+    if (wait_ms)
+        queue_add_after(q->queue, ns, name, wait_ms * 1000);
+    else
+        queue_add(q->queue, ns, name);
 }
 
 /* What became of a pod while we were asking is not known: the set may hold another one of its name by now. */
@@ -138,7 +141,7 @@ static struct result evict(struct reconcile *r)
     if (!evictions_has(q, r->ns, r->name, UID_STR(p->uid)))
         return RESULT_OK; /* a new pod of the same name */
     str uid = arena_strdup(r->arena, UID_STR(p->uid)), node = sym_str(q->c->syms, p->node);
-    bool ok = api_evict(q->c->api, r->arena, r->ns, r->name, uid, &code, &e);
+    bool ok = api_evict(q->c->api, r->arena, r->ns, r->name, &(struct api_delete_options){.uid = uid}, &code, &e);
     if (code)
         metric_inc(q->c->metrics->pods_eviction_requests_total, 1,
                    METRIC_VALS(ok ? STR("200") : arena_printf(r->arena, "%d", code)));

@@ -14,6 +14,7 @@ struct evictions *evictions_new(
 void evictions_free(struct evictions *q);
 AUTO_DEFINE(evictions)
 
-void evictions_add(struct evictions *q, str ns, str name, str uid); /* fine when it is in already */
+/* Fine when it is in already; else it is evicted after so long. */
+void evictions_add(struct evictions *q, str ns, str name, str uid, int64_t wait_ms);
 bool evictions_has(struct evictions *q, str ns, str name, str uid);
 uint32_t evictions_count(const struct evictions *q);

@@ -1,5 +1,9 @@
 #include "control/node_drain.h"
 
+#define STEP_MS 1000
+#define STEPS 4
+#define AT_ONCE 4 /* who asks for one part in so many of the node */
+
 /* Critical pods go last, and daemons after those they may serve. */
 static uint32_t group_of(const struct pod *p)
 {
@@ -14,9 +18,12 @@ static bool expires(const struct pod *p, int64_t deadline_ms, int64_t now_ms)
     return now_ms > deadline_ms - (int64_t)MAX(p->grace_s, 0) * 1000;
 }
 
-static struct drain_pod copy(struct arena *a, const struct syms *t, const struct pod *p)
+static struct drain_pod copy(struct arena *a, const struct syms *t, const struct pod *pods, uint32_t ix)
 {
-    return (struct drain_pod){.ns = sym_str(t, p->ns),
+    const struct pod *p = &pods[ix];
+
+    return (struct drain_pod){.ix = ix,
+                              .ns = sym_str(t, p->ns),
                               .name = arena_strdup(a, p->name),
                               .uid = arena_strdup(a, UID_STR(p->uid)),
                               .grace_s = p->grace_s};
@@ -45,7 +52,7 @@ struct drain drain_decide(struct arena *a, const struct syms *t, const struct po
         d.n_waiting++;
         first = MIN(first, group_of(p));
         if (expires(p, deadline_ms, now_ms))
-            d.expiring[d.n_expiring++] = copy(a, t, p);
+            d.expiring[d.n_expiring++] = copy(a, t, pods, on_node.v[i]);
     }
     for (uint32_t i = 0; i < on_node.n; i++) {
         const struct pod *p = &pods[on_node.v[i]];
@@ -54,7 +61,36 @@ struct drain drain_decide(struct arena *a, const struct syms *t, const struct po
             continue;
         d.asked[d.n_asked++] = on_node.v[i];
         if (pod_is_evictable(p, t, now_ms))
-            d.evict[d.n_evict++] = copy(a, t, p);
+            d.evict[d.n_evict++] = copy(a, t, pods, on_node.v[i]);
     }
     return d;
+}
+
+/* Times two for every step, it would be that part of the resource; 0: it is already. */
+static uint32_t steps_of(int64_t asked, int64_t room)
+{
+    uint32_t n = 0;
+
+    for (int64_t v = sat_mul(asked, AT_ONCE); n < STEPS && v < room; v = sat_mul(v, 2))
+        n++;
+    return n;
+}
+
+void drain_large_first(struct drain *d, const struct pod *pods, const struct reslist *room)
+{
+    static const sym resources[] = {SYM(CPU), SYM(MEMORY)};
+
+    for (uint32_t i = 0; i < d->n_evict; i++) {
+        const struct podspec *spec = pods[d->evict[i].ix].spec;
+        uint32_t n = STEPS;
+
+        for (uint32_t k = 0; k < ARRAY_LEN(resources); k++) {
+            const struct resq *asked = spec ? reslist_get(&spec->requests, resources[k]) : NULL,
+                              *there = reslist_get(room, resources[k]);
+
+            if (asked && there)
+                n = MIN(n, steps_of(asked->v, there->v));
+        }
+        d->evict[i].wait_ms = n * STEP_MS;
+    }
 }

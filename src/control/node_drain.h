@@ -9,6 +9,8 @@
 struct drain_pod { /* a copy: pods may go while we act */
     str ns, name, uid;
     int64_t grace_s; /* its own */
+    uint32_t ix;     /* where it was */
+    int64_t wait_ms; /* before it is evicted */
 };
 
 struct drain {
@@ -25,5 +27,8 @@ struct drain {
 /* deadline_ms: when every pod must have gone; NO_DEADLINE. */
 struct drain drain_decide(struct arena *a, const struct syms *t, const struct pod *pods, struct pod_list on_node,
                           int64_t deadline_ms, int64_t now_ms);
+/* Of nodes that go at the same time the large pods are evicted first: whoever is evicted later finds less room in one piece, and it is the small ones that can do with it. A pod
+ * that asks for a quarter of the node or more goes at once, the others a second later for every halving, four at most: no node is drained in less than five seconds anyway. */
+void drain_large_first(struct drain *d, const struct pod *pods, const struct reslist *room);
 /* What a pod that is deleted now is given; never less than a second. */
 int64_t drain_grace_s(int64_t deadline_ms, int64_t now_ms);

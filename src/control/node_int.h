@@ -16,6 +16,7 @@ struct nodes {
     struct control *c;
     struct evictions *evictions;
     struct lru waiting;                 /* node.termination's own */
+    int64_t drain_began_ms;             /* of the node that came last */
     struct queue *termination, *health; /* health: NULL unless the gate is open and the provider has policies */
 };
 

@@ -25,6 +25,7 @@ struct departure {
     struct draft node, claim;
     bool has_claim;
     bool waits;          /* for pods to go */
+    bool in_company;     /* other nodes have begun to be emptied just now */
     int64_t deadline_ms; /* NO_DEADLINE */
 };
 
@@ -211,15 +212,18 @@ static bool drain(struct departure *p, struct result *ret)
     struct arena *a = p->r->arena;
     struct drain d =
         drain_decide(a, c->syms, store_pods(c->store), store_pods_on(c->store, p->r->name), p->deadline_ms, now_ms(p));
+    const struct node *node = store_node(c->store, p->r->name);
     struct err e;
 
+    if (p->in_company && node)
+        drain_large_first(&d, store_pods(c->store), &node->allocatable);
     for (uint32_t i = 0; i < d.n_asked; i++) /* first, while the pods are those that were looked at */
         protection_say(c->recorder, a, c->syms, &store_pods(c->store)[d.asked[i]], now_ms(p));
     for (uint32_t i = 0; i < d.n_expiring; i++)
         if (!expire_pod(p, &d.expiring[i], &e))
             return fail(p, ret, &e, "deleting expiring pods, deleting pod");
     for (uint32_t i = 0; i < d.n_evict; i++)
-        evictions_add(p->s->evictions, d.evict[i].ns, d.evict[i].name, d.evict[i].uid);
+        evictions_add(p->s->evictions, d.evict[i].ns, d.evict[i].name, d.evict[i].uid, d.evict[i].wait_ms);
     if (d.n_waiting == 0)
         return true;
     p->waits = true;
@@ -227,13 +231,26 @@ static bool drain(struct departure *p, struct result *ret)
     return stop(ret, result_after_ms(DRAIN_POLL_MS));
 }
 
+/* Where many nodes are consolidated at once, kube-scheduler finds places for their pods in the order in which they are evicted. Karpenter's is any order. */
+static void begin_drain(struct departure *p)
+{
+    struct cond reason = cond_get(p->claim.obj, "DisruptionReason");
+    int64_t now = now_ms(p), before = p->s->drain_began_ms;
+
+    p->s->drain_began_ms = now;
+    p->in_company = p->c->options->settings.consolidation != CONSOLIDATION_COMPAT && now - before < DRAIN_MIN_MS &&
+                    str_is(reason.reason, "Underutilized");
+}
+
 static bool await_drain(struct departure *p, struct result *ret)
 {
     if (!p->has_claim)
         return drain(p, ret);
     struct cond_object conds = draft_conds(&p->claim);
-    if (!cond_get(p->claim.obj, "Drained").present)
+    if (!cond_get(p->claim.obj, "Drained").present) {
         (void)conds_unknown(&conds, "Drained", STR("Draining"), STR("Draining"));
+        begin_drain(p);
+    }
     if (!drain(p, ret))
         return false;
     struct cond drained = cond_get(p->claim.obj, "Drained");
@@ -419,6 +436,7 @@ void termination_register(struct nodes *s)
     uint32_t n = workers_linear(100, 5000, s->c->options->cpu_milli);
 
     s->waiting = (struct lru){.cap = MAX_WAITING, .size = sizeof(struct waiting)};
+    s->drain_began_ms = -DRAIN_MIN_MS;
     s->termination =
         manager_add(s->c->manager,
                     &(struct controller_spec){.name = "node.termination",

@@ -2,10 +2,8 @@
 #include "control/options.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "k8s/settings.h"
-#include "model/duration.h"
 
 struct ctx {
     struct options *o;
@@ -13,36 +11,15 @@ struct ctx {
     struct syms *t;
 };
 
-enum option_type { O_TEXT, O_NUMBER, O_DECIMAL, O_BOOL, O_DURATION, O_CHOICE };
-
-struct option {
-    struct option_doc doc;
-    enum option_type type;
-    size_t at; /* of the field in struct options; O_CHOICE: unused */
-    bool (*set)(struct ctx *c, str v, struct err *e);
-};
-
-static bool parse_go_bool(str v, bool *ret)
-{
-    static const char *const yes[] = {"1", "t", "T", "TRUE", "true", "True"};
-    static const char *const no[] = {"0", "f", "F", "FALSE", "false", "False"};
-
-    for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
-        if (str_is(v, yes[i]))
-            return *ret = true, true;
-        if (str_is(v, no[i]))
-            return *ret = false, true;
-    }
-    return false;
-}
-
 static bool invalid(const char *name, str v, struct err *e)
 {
     return err_set(e, ERR_INVALID, "validating cli flags / env vars, invalid %s \"" STR_FMT "\"", name, STR_ARG(v));
 }
 
-static bool set_log_level(struct ctx *c, str v, struct err *e)
+static bool set_log_level(void *ctx, str v, struct err *e)
 {
+    struct ctx *c = ctx;
+
     if (v.n == 0 || str_is(v, "info"))
         c->o->log_level = LOG_INFO;
     else if (str_is(v, "debug"))
@@ -59,58 +36,59 @@ static bool set_planning(struct ctx *c, const char *key, str v, struct err *e)
     return settings_set(&c->o->settings, c->a, c->t, str_c(key), v, e);
 }
 
-static bool set_preferences(struct ctx *c, str v, struct err *e)
+static bool set_preferences(void *ctx, str v, struct err *e)
 {
     struct err ignored;
 
-    return set_planning(c, "PREFERENCE_POLICY", v, &ignored) || invalid("PREFERENCE_POLICY", v, e);
+    return set_planning(ctx, "PREFERENCE_POLICY", v, &ignored) || invalid("PREFERENCE_POLICY", v, e);
 }
 
-static bool set_min_values(struct ctx *c, str v, struct err *e)
+static bool set_min_values(void *ctx, str v, struct err *e)
 {
     struct err ignored;
 
-    return set_planning(c, "MIN_VALUES_POLICY", v, &ignored) || invalid("MIN_VALUES_POLICY", v, e);
+    return set_planning(ctx, "MIN_VALUES_POLICY", v, &ignored) || invalid("MIN_VALUES_POLICY", v, e);
 }
 
-static bool set_ignore_dra(struct ctx *c, str v, struct err *e)
+static bool set_ignore_dra(void *ctx, str v, struct err *e)
 {
-    return set_planning(c, "IGNORE_DRA_REQUESTS", v, e);
+    return set_planning(ctx, "IGNORE_DRA_REQUESTS", v, e);
 }
 
-static bool set_scheduler_config(struct ctx *c, str v, struct err *e)
+static bool set_scheduler_config(void *ctx, str v, struct err *e)
 {
-    return set_planning(c, "SCHEDULER_CONFIG", v, e) || err_wrap(e, "parsing scheduler config");
+    return set_planning(ctx, "SCHEDULER_CONFIG", v, e) || err_wrap(e, "parsing scheduler config");
 }
 
-static bool set_packing(struct ctx *c, str v, struct err *e)
+static bool set_packing(void *ctx, str v, struct err *e)
 {
-    return set_planning(c, "PACKING", v, e);
+    return set_planning(ctx, "PACKING", v, e);
 }
 
-static bool set_weight_order(struct ctx *c, str v, struct err *e)
+static bool set_weight_order(void *ctx, str v, struct err *e)
 {
-    return set_planning(c, "NODEPOOL_WEIGHT_ORDER", v, e);
+    return set_planning(ctx, "NODEPOOL_WEIGHT_ORDER", v, e);
 }
 
-static bool set_consolidation(struct ctx *c, str v, struct err *e)
+static bool set_consolidation(void *ctx, str v, struct err *e)
 {
-    return set_planning(c, "CONSOLIDATION", v, e);
+    return set_planning(ctx, "CONSOLIDATION", v, e);
 }
 
-static bool set_min_savings(struct ctx *c, str v, struct err *e)
+static bool set_min_savings(void *ctx, str v, struct err *e)
 {
-    return set_planning(c, "CONSOLIDATION_MIN_SAVINGS", v, e);
+    return set_planning(ctx, "CONSOLIDATION_MIN_SAVINGS", v, e);
 }
 
-static bool set_max_replacements(struct ctx *c, str v, struct err *e)
+static bool set_max_replacements(void *ctx, str v, struct err *e)
 {
-    return set_planning(c, "CONSOLIDATION_MAX_REPLACEMENTS", v, e);
+    return set_planning(ctx, "CONSOLIDATION_MAX_REPLACEMENTS", v, e);
 }
 
 /* The gates that planning does not look at; settings_set() reads the others and checks the text. */
-static bool set_gates(struct ctx *c, str v, struct err *e)
+static bool set_gates(void *ctx, str v, struct err *e)
 {
+    struct ctx *c = ctx;
     const struct {
         const char *name;
         bool *on;
@@ -133,8 +111,9 @@ static bool set_gates(struct ctx *c, str v, struct err *e)
     return true;
 }
 
-static bool set_aws_gates(struct ctx *c, str v, struct err *e)
+static bool set_aws_gates(void *ctx, str v, struct err *e)
 {
+    struct ctx *c = ctx;
     str one, name, value;
 
     while (v.n) {
@@ -144,7 +123,7 @@ static bool set_aws_gates(struct ctx *c, str v, struct err *e)
         one = str_trim(one);
         if (one.n == 0)
             continue;
-        if (!str_cut(one, '=', &name, &value) || !parse_go_bool(str_trim(value), &on))
+        if (!str_cut(one, '=', &name, &value) || !go_bool_parse(str_trim(value), &on))
             return err_set(e, ERR_INVALID,
                            "parsing aws feature gates: AWS_FEATURE_GATES: \"" STR_FMT
                            "\" is not name=true or name=false",
@@ -160,243 +139,165 @@ static bool set_aws_gates(struct ctx *c, str v, struct err *e)
     "NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,NodeOverlay=false,StaticCapacity=false,"     \
     "CapacityBuffer=false"
 
-static const struct option table[] = {
+static const struct flag flags[] = {
     {{"provider", "KARPENTER_PROVIDER", "kwok",
       "who makes machines: aws launches them in EC2 (the chart says so), kwok makes Node objects without machines"},
-     O_TEXT,
+     FLAG_TEXT,
      FIELD(provider)},
     {{"kubeconfig", NULL, "",
       "file that says where the API server is; otherwise $KUBECONFIG, the pod's service account, ~/.kube/config"},
-     O_TEXT,
+     FLAG_TEXT,
      FIELD(kubeconfig)},
-    {{"context", NULL, "", "context of the kubeconfig; otherwise its current one"}, O_TEXT, FIELD(context)},
-    {{"karpenter-service", "KARPENTER_SERVICE", "", "accepted and not used"}, O_TEXT, FIELD(karpenter_service)},
-    {{"metrics-port", "METRICS_PORT", "8080", "port of /metrics; 0: none"}, O_NUMBER, FIELD(metrics_port)},
+    {{"context", NULL, "", "context of the kubeconfig; otherwise its current one"}, FLAG_TEXT, FIELD(context)},
+    {{"karpenter-service", "KARPENTER_SERVICE", "", "accepted and not used"}, FLAG_TEXT, FIELD(karpenter_service)},
+    {{"metrics-port", "METRICS_PORT", "8080", "port of /metrics; 0: none"}, FLAG_NUMBER, FIELD(metrics_port)},
     {{"health-probe-port", "HEALTH_PROBE_PORT", "8081", "port of /healthz and /readyz; 0: none"},
-     O_NUMBER,
+     FLAG_NUMBER,
      FIELD(health_probe_port)},
     {{"kube-client-qps", "KUBE_CLIENT_QPS", "200", "calls a second to the API server"},
-     O_NUMBER,
+     FLAG_NUMBER,
      FIELD(kube_client_qps)},
     {{"kube-client-burst", "KUBE_CLIENT_BURST", "300", "how many may come at once"},
-     O_NUMBER,
+     FLAG_NUMBER,
      FIELD(kube_client_burst)},
     {{"enable-profiling", "ENABLE_PROFILING", "false", "accepted; there are no profiling handlers"},
-     O_BOOL,
+     FLAG_BOOL,
      FIELD(enable_profiling)},
     {{"disable-controller-warmup", "DISABLE_CONTROLLER_WARMUP", "true",
       "accepted and not used: watches begin at once, leading or not"},
-     O_BOOL,
+     FLAG_BOOL,
      FIELD(disable_controller_warmup)},
     {{"disable-leader-election", "DISABLE_LEADER_ELECTION", "false", "act without holding the lease"},
-     O_BOOL,
+     FLAG_BOOL,
      FIELD(disable_leader_election)},
     {{"disable-cluster-state-observability", "DISABLE_CLUSTER_STATE_OBSERVABILITY", "false",
       "no metrics of single pods, nodes, pools and conditions"},
-     O_BOOL,
+     FLAG_BOOL,
      FIELD(disable_cluster_state_observability)},
     {{"leader-election-name", "LEADER_ELECTION_NAME", "karpenter-leader-election", "name of the lease"},
-     O_TEXT,
+     FLAG_TEXT,
      FIELD(leader_election_name)},
     {{"leader-election-namespace", "LEADER_ELECTION_NAMESPACE", "",
       "where the lease is; otherwise the pod's own namespace"},
-     O_TEXT,
+     FLAG_TEXT,
      FIELD(leader_election_namespace)},
     {{"memory-limit", "MEMORY_LIMIT", "-1", "accepted and not used: memory follows the cluster"},
-     O_NUMBER,
+     FLAG_NUMBER,
      FIELD(memory_limit)},
     {{"cpu-requests", "CPU_REQUESTS", "1000",
       "millicores that the pod has; decides how many NodeClaims and Nodes are worked on side by side"},
-     O_NUMBER,
+     FLAG_NUMBER,
      FIELD(cpu_milli)},
-    {{"log-level", "LOG_LEVEL", "info", "debug, info or error"}, O_CHOICE, 0, set_log_level},
+    {{"log-level", "LOG_LEVEL", "info", "debug, info or error"}, FLAG_CHOICE, 0, set_log_level},
     {{"log-output-paths", "LOG_OUTPUT_PATHS", "stdout", "stdout, stderr or files, comma separated"},
-     O_TEXT,
+     FLAG_TEXT,
      FIELD(log_output_paths)},
     {{"log-error-output-paths", "LOG_ERROR_OUTPUT_PATHS", "stderr", "accepted and not used"},
-     O_TEXT,
+     FLAG_TEXT,
      FIELD(log_error_output_paths)},
     {{"batch-max-duration", "BATCH_MAX_DURATION", "10s", "how long pods are waited for at most before planning"},
-     O_DURATION,
+     FLAG_DURATION,
      FIELD(batch_max_ms)},
     {{"batch-idle-duration", "BATCH_IDLE_DURATION", "1s", "planning begins when no pod has come for so long"},
-     O_DURATION,
+     FLAG_DURATION,
      FIELD(batch_idle_ms)},
     {{"preference-policy", "PREFERENCE_POLICY", "Respect", "Respect or Ignore preferred affinities and soft spreads"},
-     O_CHOICE,
+     FLAG_CHOICE,
      0,
      set_preferences},
     {{"min-values-policy", "MIN_VALUES_POLICY", "Strict",
       "Strict, or BestEffort: minValues may be lowered to what there is"},
-     O_CHOICE,
+     FLAG_CHOICE,
      0,
      set_min_values},
     {{"ignore-dra-requests", "IGNORE_DRA_REQUESTS", "true",
       "pods with resource claims are not planned for; must be true"},
-     O_CHOICE,
+     FLAG_SWITCH,
      0,
      set_ignore_dra},
     {{"feature-gates", "FEATURE_GATES", GATES,
       "Name=true|false, comma separated; docs/feature-gates.md says what they do"},
-     O_CHOICE,
+     FLAG_CHOICE,
      0,
      set_gates},
     {{"scheduler-config", "SCHEDULER_CONFIG", "",
       "default topology spread constraints of the cluster's scheduler, as YAML or JSON"},
-     O_CHOICE,
+     FLAG_CHOICE,
      0,
      set_scheduler_config},
     {{"instance-types-file-path", "INSTANCE_TYPES_FILE_PATH", "", "kwok: JSON file with the instance types"},
-     O_TEXT,
+     FLAG_TEXT,
      FIELD(instance_types_path)},
     {{"cluster-name", "CLUSTER_NAME", "", "aws: name of the cluster, which is in the tags of what is made; required"},
-     O_TEXT,
+     FLAG_TEXT,
      FIELD(aws.cluster_name)},
     {{"cluster-endpoint", "CLUSTER_ENDPOINT", "",
       "aws: URL of the API server for new nodes; otherwise EKS is asked for it"},
-     O_TEXT,
+     FLAG_TEXT,
      FIELD(aws.cluster_endpoint)},
     {{"cluster-ca-bundle", "CLUSTER_CA_BUNDLE", "",
       "aws: certificates that new nodes believe, base64 of PEM; otherwise those that the controller believes itself"},
-     O_TEXT,
+     FLAG_TEXT,
      FIELD(aws.cluster_ca_bundle)},
     {{"isolated-vpc", "ISOLATED_VPC", "false",
       "aws: services without an endpoint in the VPC (IAM, prices on demand) are not asked"},
-     O_BOOL,
+     FLAG_BOOL,
      FIELD(aws.isolated_vpc)},
     {{"eks-control-plane", "EKS_CONTROL_PLANE", "false", "aws: the cluster's version is asked of EKS"},
-     O_BOOL,
+     FLAG_BOOL,
      FIELD(aws.eks_control_plane)},
     {{"vm-memory-overhead-percent", "VM_MEMORY_OVERHEAD_PERCENT", "0.075",
       "aws: share of the memory that a virtual machine does not give to its kernel"},
-     O_DECIMAL,
+     FLAG_DECIMAL,
      FIELD(aws.memory_overhead)},
     {{"interruption-queue", "INTERRUPTION_QUEUE", "",
       "aws: name of the SQS queue with news of interruptions; empty: none"},
-     O_TEXT,
+     FLAG_TEXT,
      FIELD(aws.interruption_queue)},
     {{"reserved-enis", "RESERVED_ENIS", "0", "aws: network interfaces of a machine that pods do not get"},
-     O_NUMBER,
+     FLAG_NUMBER,
      FIELD(aws.reserved_enis)},
     {{"disable-dry-run", "DISABLE_DRY_RUN", "false",
       "aws: node classes are not tried by dry runs before they are ready"},
-     O_BOOL,
+     FLAG_BOOL,
      FIELD(aws.disable_dry_run)},
     {{"enable-zonal-shift", "ENABLE_ZONAL_SHIFT", "false",
       "aws: nothing is launched in zones that ARC has shifted away from"},
-     O_BOOL,
+     FLAG_BOOL,
      FIELD(aws.enable_zonal_shift)},
     {{"ami-refresh-interval", "AMI_REFRESH_INTERVAL", "1m", "aws: for how long found images are believed; at least 1m"},
-     O_DURATION,
+     FLAG_DURATION,
      FIELD(aws.ami_refresh_ms)},
     {{"subnet-refresh-interval", "SUBNET_REFRESH_INTERVAL", "1m",
       "aws: for how long found subnets are believed; at least 1m"},
-     O_DURATION,
+     FLAG_DURATION,
      FIELD(aws.subnet_refresh_ms)},
     {{"aws-feature-gates", "AWS_FEATURE_GATES", "NodeClassCEL=false",
       "aws: Name=true|false, comma separated; NodeClassCEL: expressions in spec.kubelet of node classes"},
-     O_CHOICE,
+     FLAG_CHOICE,
      0,
      set_aws_gates},
-    {{"packing", "PACKING", "compat", "compat makes Karpenter's own choices"}, O_CHOICE, 0, set_packing},
+    {{"packing", "PACKING", "compat", "compat makes Karpenter's own choices"}, FLAG_CHOICE, 0, set_packing},
     {{"nodepool-weight-order", "NODEPOOL_WEIGHT_ORDER", "descending",
       "descending: the heaviest NodePool first; or ascending"},
-     O_CHOICE,
+     FLAG_CHOICE,
      0,
      set_weight_order},
     {{"consolidation", "CONSOLIDATION", "thorough", "thorough looks at every node, compat as far as Karpenter does"},
-     O_CHOICE,
+     FLAG_CHOICE,
      0,
      set_consolidation},
     {{"consolidation-min-savings", "CONSOLIDATION_MIN_SAVINGS", "0",
       "what replacing nodes must save: USD an hour, or a share (5%)"},
-     O_CHOICE,
+     FLAG_CHOICE,
      0,
      set_min_savings},
     {{"consolidation-max-replacements", "CONSOLIDATION_MAX_REPLACEMENTS", "8",
       "how many new nodes may take the place of those that go"},
-     O_CHOICE,
+     FLAG_CHOICE,
      0,
      set_max_replacements},
 };
-
-/* false: the text is not of the option's type. */
-static bool store_value(const struct option *x, struct options *o, const char *text, bool from_flag)
-{
-    void *field = (char *)o + x->at;
-    str v = str_c(text);
-    struct err e;
-    int64_t n;
-
-    switch (x->type) {
-    case O_TEXT:
-        *(const char **)field = text;
-        return true;
-    case O_NUMBER:
-        return str_to_i64(v, (int64_t *)field);
-    case O_DECIMAL:
-        return str_to_double(v, (double *)field);
-    case O_BOOL:
-        if (from_flag && !str_is(v, "true") && !str_is(v, "false"))
-            return false;
-        return parse_go_bool(v, (bool *)field);
-    case O_DURATION:
-        if (!duration_parse(v, &n, &e))
-            return false;
-        *(int64_t *)field = n / 1000000;
-        return true;
-    case O_CHOICE:
-        break;
-    }
-    return false;
-}
-
-static bool set_flag(struct ctx *c, const struct option *x, const char *text, struct err *e)
-{
-    if (x->set)
-        return x->set(c, str_c(text), e);
-    return store_value(x, c->o, text, /* from_flag= */ true) ||
-           err_set(e, ERR_INVALID, "parsing flags, invalid value \"%s\" for flag -%s", text, x->doc.flag);
-}
-
-static const struct option *find(str name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(table); i++)
-        if (str_is(name, table[i].doc.flag))
-            return &table[i];
-    return NULL;
-}
-
-static bool parse_flags(struct ctx *c, int argc, char **argv, struct err *e)
-{
-    for (int i = 1; i < argc; i++) {
-        const char *arg = argv[i];
-        str name, value;
-        bool has_value;
-
-        if (arg[0] != '-' || arg[1] == 0)
-            return err_set(e, ERR_INVALID, "parsing flags, \"%s\" is not a flag", arg);
-        name = str_c(arg + (arg[1] == '-' ? 2 : 1));
-        has_value = str_cut(name, '=', &name, &value);
-        if (str_is(name, "help") || str_is(name, "h")) {
-            c->o->help = true;
-            continue;
-        }
-        const struct option *x = find(name);
-        if (!x)
-            return err_set(e, ERR_INVALID, "parsing flags, flag provided but not defined: -" STR_FMT, STR_ARG(name));
-        const char *text = has_value ? value.p : NULL; /* the end of an argument: terminated */
-        if (!text && (x->type == O_BOOL || x->set == set_ignore_dra))
-            text = "true";
-        else if (!text && ++i < argc)
-            text = argv[i];
-        if (!text)
-            return err_set(e, ERR_INVALID, "parsing flags, flag needs an argument: -" STR_FMT, STR_ARG(name));
-        if (!set_flag(c, x, text, e))
-            return false;
-    }
-    return true;
-}
 
 /* An absolute URL with a host, as Go reads it: any scheme will do. */
 static bool is_url(str v)
@@ -457,16 +358,6 @@ static bool check(const struct options *o, struct err *e)
     return strcmp(o->provider, "aws") != 0 || check_aws(&o->aws, e);
 }
 
-static const char *env_value(const char *const *env, const char *name)
-{
-    if (!env)
-        return getenv(name);
-    for (; *env; env += 2)
-        if (strcmp(*env, name) == 0)
-            return env[1];
-    return NULL;
-}
-
 bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc, char **argv, const char *const *env,
                    struct err *e)
 {
@@ -474,30 +365,26 @@ bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc,
 
     *o = (struct options){.environment = env};
     settings_defaults(&o->settings);
-    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-        const struct option *x = &table[i];
-        const char *text = x->doc.env ? env_value(env, x->doc.env) : NULL;
-
-        if (!set_flag(&c, x, x->doc.fallback, e))
-            return false;
-        if (!text || text[0] == 0)
-            continue;
-        if (x->set ? !x->set(&c, str_c(text), e) : (store_value(x, o, text, /* from_flag= */ false), false))
-            return false;
-    }
-    if (!parse_flags(&c, argc, argv, e) || !check(o, e))
+    if (!flags_read(options_table(), o, &c, argc, argv, env, &o->help, e) || !check(o, e))
         return false;
     if (o->cpu_milli <= 0)
         o->cpu_milli = 1000;
     return true;
 }
 
+const struct flag_table *options_table(void)
+{
+    static const struct flag_table table = {.v = flags, .n = ARRAY_LEN(flags)};
+
+    return &table;
+}
+
 const struct option_doc *options_docs(uint32_t *ret_n)
 {
-    static struct option_doc docs[ARRAY_LEN(table)];
+    static struct option_doc docs[ARRAY_LEN(flags)];
 
-    for (size_t i = 0; i < ARRAY_LEN(table); i++)
-        docs[i] = table[i].doc;
-    *ret_n = ARRAY_LEN(table);
+    for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+        docs[i] = flags[i].doc;
+    *ret_n = ARRAY_LEN(flags);
     return docs;
 }

@@ -1,11 +1,10 @@
 /* options - flags and environment variables of the controller (lifecycle 9.1). Read once at start-up.
  *
- * A flag wins over its environment variable, which wins over the default. Flags are written as Go programs take them: -name value, --name value,
- * --name=value. An unknown flag or a value that cannot be is an error; numbers, durations and truth values in the environment that cannot be read count
- * as absent, as they do upstream.
+ * An unknown flag or a value that cannot be is an error; numbers, durations and truth values in the environment that cannot be read count as absent, as they do upstream.
  */
 #pragma once
 
+#include "control/flags.h"
 #include "model/snapshot.h"
 #include "obs/log.h"
 
@@ -39,11 +38,8 @@ struct options {
     const char *const *environment; /* what options_parse() was given */
 };
 
-struct option_doc {
-    const char *flag, *env, *fallback, *help;
-};
-
 /* What is wrong with the settings of the provider that was chosen is said all together. env: name, value, …, NULL; or NULL for the process' own environment. Texts refer to argv and environment. */
 bool options_parse(struct options *o, struct arena *a, struct syms *t, int argc, char **argv, const char *const *env,
                    struct err *e);
+const struct flag_table *options_table(void);
 const struct option_doc *options_docs(uint32_t *ret_n);

@@ -50,6 +50,9 @@ struct recorder {
     bool sending;    /* it has one in hand */
     bool muted;
     bool freed;
+    struct arena *signature; /* of the next two; NULL: none */
+    str host;
+    const struct tree *annotations;
     char component[];
 };
 
@@ -87,6 +90,7 @@ static void recorder_release(struct recorder *r)
     lru_fini(&r->published);
     sb_fini(&r->key);
     correlator_fini(&r->correlator);
+    arena_free(r->signature);
     free(r);
 }
 
@@ -97,6 +101,16 @@ void recorder_free(struct recorder *r)
     r->freed = true;
     if (!r->running)
         recorder_release(r);
+}
+
+void recorder_sign(struct recorder *r, str host, const struct tree *annotations)
+{
+    struct arena *a = arena_new(0), *old = r->signature;
+
+    r->signature = a;
+    r->host = arena_strdup(a, host);
+    r->annotations = annotations && annotations->n ? tree_copy(a, annotations) : NULL;
+    arena_free(old);
 }
 
 uint32_t recorder_waiting(const struct recorder *r)
@@ -145,6 +159,8 @@ static struct tree *event_body(struct arena *a, const struct recorder *r, const 
     x = tree_sub(a, t, "metadata");
     tree_set_str(a, x, "name", s->name);
     tree_set_str(a, x, "namespace", namespace_of(&q->ev));
+    if (r->annotations)
+        tree_set(a, x, "annotations", *tree_copy(a, r->annotations));
     x = tree_sub(a, t, "involvedObject");
     tree_set_str(a, x, "kind", str_c(o->kind->kind));
     set_known(a, x, "namespace", o->ns);
@@ -156,6 +172,7 @@ static struct tree *event_body(struct arena *a, const struct recorder *r, const 
     tree_set_str(a, t, "message", message_of(a, &q->ev, s));
     x = tree_sub(a, t, "source");
     tree_set_str(a, x, "component", r->correlator.component);
+    set_known(a, x, "host", r->host);
     set_time(a, t, "firstTimestamp", s->first_ms);
     set_time(a, t, "lastTimestamp", q->made_ms);
     tree_set_i64(a, t, "count", s->count);

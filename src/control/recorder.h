@@ -32,6 +32,8 @@ struct recorder *recorder_new(struct api *c, str component, struct log *l); /* c
 /* What was not sent is lost. While one is being sent, the recorder and what it was given must last until the world is dead and has unwound, or recorder_waiting() is 0. */
 void recorder_free(struct recorder *r);
 AUTO_DEFINE(recorder)
+/* From now on every Event names the host that it comes from, and has these annotations (a map of strings; may be NULL). Copies. */
+void recorder_sign(struct recorder *r, str host, const struct tree *annotations);
 void recorder_publish(struct recorder *r, const struct event *ev); /* copies */
 /* Whether an event of this reason and key would be dropped now, because it was published a while ago. */
 bool recorder_knows(struct recorder *r, const char *reason, const str *dedupe, uint32_t n_dedupe);

@@ -30,10 +30,11 @@ static enum blocker_kind blocker_of(enum cheaper c)
 
 /* Replacing A, A and B by one B would only be B kept: a type that is among the nodes must become cheaper, not stay
  * (lifecycle 8.10, filterSameType). Of several new nodes this is asked of each, as only those that could be B are
- * nodes that might have been kept. */
+ * nodes that might have been kept. Where nodes are packed anew that are used badly, it is not: if all nodes are of three
+ * types, a set that has each of them could become nothing else. */
 static bool differs_in_type(struct run *r, struct candidate *const *v, uint32_t n, uint32_t n_claims)
 {
-    for (uint32_t c = 0; c < n_claims; c++) {
+    for (uint32_t c = 0; c < n_claims && !(r->repacks && n_claims > 1); c++) {
         double most = DBL_MAX;
 
         for (uint32_t i = 0; i < n; i++)
@@ -44,9 +45,6 @@ static bool differs_in_type(struct run *r, struct candidate *const *v, uint32_t 
     }
     return true;
 }
-
-/* Several new nodes for several others: there is nearly always a way to save a little, and many pods would move for it. */
-#define SEVERAL_SAVE 0.05
 
 static bool enough_saved(const struct run *r, const struct decision *d)
 {

@@ -13,6 +13,9 @@ struct report {
     VEC(struct pass_move) moves;
 };
 
+/* The part of their price that several nodes must save which become several others: there is nearly always a way to save a little, and many pods would move for it. */
+#define SEVERAL_SAVE 0.05
+
 struct run {
     struct arena *a; /* of the result */
     const struct snapshot *s;
@@ -33,6 +36,7 @@ struct run {
     move_list moves;                     /* of the command in the making */
     struct report *report;               /* NULL: nobody listens */
     bool live;                           /* a controller waits for the answer */
+    bool repacks;                        /* it is about nodes that are used worst */
     uint64_t
         *held; /* bit set over nodes: removing it alone is known not to be worth it; NULL: nobody tried to prove it */
     VEC(struct disrupt_command) commands;

@@ -143,18 +143,6 @@ void pass_candidates_free(struct candidates *c)
     candidates_fini(c);
 }
 
-bool pass_budgets_in_use(struct arena *a, const struct snapshot *s)
-{
-    const struct pool_budget *v = budgets_of(a, s, BUDGET_UNDERUTILIZED);
-    int64_t allowed = 0, left = 0;
-
-    for (uint32_t i = 0; i < s->n_pools; i++) {
-        allowed += MIN(v[i].allowed, (int64_t)v[i].nodes);
-        left += MIN(v[i].left, (int64_t)v[i].nodes);
-    }
-    return left * 2 < allowed;
-}
-
 struct pass *disrupt_pass(struct arena *a, const struct snapshot *s, const struct pass_options *o)
 {
     struct pass *out = arena_new_one(a, struct pass);

@@ -83,9 +83,6 @@ struct pass {
  * reported under, which need not be the method of the pass: outside of compat METHOD_MULTI looks for single nodes too. */
 struct pass *disrupt_pass(struct arena *a, const struct snapshot *s, const struct pass_options *o);
 
-/* Nodes that are going have more than half of what the budgets for consolidation allow, of all pools together. */
-bool pass_budgets_in_use(struct arena *a, const struct snapshot *s);
-
 /* Whether a command of an earlier snapshot may start now (lifecycle 8.11). */
 enum recheck { RECHECK_GOOD, RECHECK_CHURN, RECHECK_BUDGET, RECHECK_SCHEDULING };
 

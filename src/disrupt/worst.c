@@ -42,37 +42,68 @@ static void worst_first(struct run *r, candidate_list *v)
     free(x);
 }
 
-/* Looks for the number of nodes, from `at` on, that saves most; the set is left with these, its budgets taken. */
+/* Sets that begin with the same nodes; n is 0: none was any good. */
+struct attempt {
+    uint32_t n;
+    double price, savings;
+};
+
+/* Nodes that one set has and the other has not are there if they save enough of their own price. */
+static bool is_better(const struct attempt *x, const struct attempt *best)
+{
+    double more = x->savings - best->savings, price = SEVERAL_SAVE * (x->price - best->price);
+
+    return best->n == 0 || (x->n > best->n ? more > price : more >= price);
+}
+
+static bool try_set(struct run *r, const candidate_list *all, uint32_t at, uint32_t size, candidate_list *set,
+                    struct attempt *ret)
+{
+    next_chunk(r, all, &at, size, set);
+    *ret = (struct attempt){.n = set->n};
+    if (set->n > 1) {
+        struct decision d = consolidate(r, set->v, set->n, claims_allowed(r, set->n), /* tell= */ false);
+
+        whatif_undo(r->w);
+        ret->price = d.price;
+        ret->savings = d.why == BLOCK_NONE ? d.savings : 0;
+    }
+    return_all(r, set);
+    return ret->savings > 0;
+}
+
+static uint32_t a_quarter(uint32_t n)
+{
+    return MAX(n / 4, 1u);
+}
+
+/* Looks for the number of nodes, from `at` on, that is best: fewer until some will do, then more; if more are no better, fewer yet. The set is left with these, its budgets taken. */
 static bool find_set(struct run *r, const candidate_list *all, uint32_t at, uint32_t *size, candidate_list *set,
                      uint32_t *ret_next)
 {
-    uint32_t try = *size, best = 0;
-    double most = 0;
+    struct attempt best = {0}, x;
+    uint32_t try = *size, first = 0;
+    bool grows = true;
 
-    for (uint32_t i = 0; i < QUESTIONS_A_SET && try > 0; i++) {
-        uint32_t next = at;
+    for (uint32_t i = 0; i < QUESTIONS_A_SET && try > 1; i++) {
+        bool good = try_set(r, all, at, try, set, &x) && x.n != best.n && is_better(&x, &best);
 
-        next_chunk(r, all, &next, try, set);
-        if (set->n < 2 || set->n == best) {
-            return_all(r, set);
+        if (good) {
+            first = best.n ? first : x.n;
+            best = x;
+        } else if (best.n && grows && best.n == first) {
+            grows = false;
+        } else if (best.n || x.n < 2) {
             break;
         }
-        struct decision d = consolidate(r, set->v, set->n, claims_allowed(r, set->n), /* tell= */ false);
-        whatif_undo(r->w);
-        return_all(r, set);
-        if (d.why == BLOCK_NONE && d.savings > most) {
-            most = d.savings;
-            best = set->n;
-        }
-        if (best && d.why != BLOCK_NONE)
-            break;
-        try = d.why == BLOCK_NONE ? set->n + MAX(set->n / 4, 1u) : set->n - MAX(set->n / 4, 1u);
+        uint32_t from = best.n ? best.n : x.n;
+        try = best.n && grows ? from + a_quarter(from) : from - a_quarter(from);
     }
     *ret_next = at;
-    next_chunk(r, all, ret_next, best, set);
-    if (best)
-        *size = best;
-    return best > 0;
+    next_chunk(r, all, ret_next, best.n, set);
+    if (best.n)
+        *size = best.n;
+    return best.n > 0;
 }
 
 void replace_worst(struct run *r)
@@ -82,6 +113,7 @@ void replace_worst(struct run *r)
 
     free_candidates(r, METHOD_MULTI, &all);
     worst_first(r, &all);
+    r->repacks = true;
     while (at < all.n && misses < MISSES) {
         uint32_t before = r->commands.n, next;
 
@@ -93,6 +125,7 @@ void replace_worst(struct run *r)
         misses = r->commands.n > before ? 0 : misses + 1;
         at = r->commands.n > before ? next : at + 1;
     }
+    r->repacks = false;
     vec_fini(&all);
     vec_fini(&set);
 }

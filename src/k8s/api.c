@@ -189,6 +189,7 @@ struct call {
     str type;        /* of the body; empty: no body */
     const struct tree *body;
     str url;       /* empty: that of ref and sub */
+    str query;     /* escaped; may be empty */
     bool no_retry; /* 429 is an answer */
 };
 
@@ -238,8 +239,11 @@ static void plan_request(struct api *c, struct arena *a, const struct call *k, s
                                .url = k->url.n ? k->url : api_url(c, a, k->ref, k->sub),
                                .timeout_us = timeout_us ? timeout_us : DEFAULT_TIMEOUT_US,
                                .max_body = MAX_ANSWER};
+    if (k->query.n)
+        q->url = arena_printf(a, STR_FMT "?" STR_FMT, STR_ARG(q->url), STR_ARG(k->query));
     if (timeout_us)
-        q->url = arena_printf(a, STR_FMT "?timeout=%llds", STR_ARG(q->url), (long long)MAX(timeout_us / SECOND_US, 1));
+        q->url = arena_printf(a, STR_FMT "%ctimeout=%llds", STR_ARG(q->url), k->query.n ? '&' : '?',
+                              (long long)MAX(timeout_us / SECOND_US, 1));
     write_body(k, a, q);
 }
 
@@ -277,6 +281,20 @@ bool api_get(struct api *c, struct arena *a, const struct api_ref *r, struct tre
     struct call k = {.method = "GET", .ref = r};
     int status;
 
+    return call(c, a, &k, ret, &status, e);
+}
+
+bool api_list(struct api *c, struct arena *a, const struct api_kind *kind, str fields, struct tree **ret, struct err *e)
+{
+    struct api_ref r = {.kind = kind};
+    struct call k = {.method = "GET", .ref = &r};
+    struct sb b = {0};
+    int status;
+
+    sb_c(&b, "fieldSelector=");
+    url_encode(&b, fields);
+    k.query = sb_dup(&b, a);
+    sb_fini(&b);
     return call(c, a, &k, ret, &status, e);
 }
 
@@ -338,7 +356,8 @@ bool api_delete(struct api *c, struct arena *a, const struct api_ref *r, const s
     return call(c, a, &k, o ? o->ret : NULL, &status, e);
 }
 
-bool api_evict(struct api *c, struct arena *a, str ns, str name, str uid, int *ret_code, struct err *e)
+bool api_evict(struct api *c, struct arena *a, str ns, str name, const struct api_delete_options *o, int *ret_code,
+               struct err *e)
 {
     struct api_ref r = {.kind = &api_pods, .ns = ns, .name = name};
     struct tree *body = tree_new_map(a);
@@ -352,8 +371,10 @@ bool api_evict(struct api *c, struct arena *a, str ns, str name, str uid, int *r
     tree_set_str(a, body, "apiVersion", STR("policy/v1"));
     tree_set_str(a, body, "kind", STR("Eviction"));
     tree_set_str(a, tree_sub(a, body, "metadata"), "name", name);
-    if (uid.n)
-        put_uid(a, tree_sub(a, body, "deleteOptions"), uid);
+    if (o->has_grace)
+        tree_set_i64(a, tree_sub(a, body, "deleteOptions"), "gracePeriodSeconds", o->grace_s);
+    if (o->uid.n)
+        put_uid(a, tree_sub(a, body, "deleteOptions"), o->uid);
     return call(c, a, &k, NULL, ret_code, e);
 }
 

@@ -63,6 +63,8 @@ enum api_patch_type { API_MERGE, API_STRATEGIC };
 /* Results live in the arena and may be edited; `ret` may be NULL where nobody wants the answer. */
 /* Without a name: the whole collection as a List, of one namespace or all; for few objects. */
 bool api_get(struct api *c, struct arena *a, const struct api_ref *r, struct tree **ret, struct err *e);
+/* The collection with those objects only that a field selector finds: "spec.nodeName=n1". */
+bool api_list(struct api *c, struct arena *a, const struct api_kind *k, str fields, struct tree **ret, struct err *e);
 bool api_create(struct api *c, struct arena *a, const struct api_kind *k, str ns, const struct tree *body,
                 struct tree **ret, struct err *e);
 /* PUT: the body carries the resourceVersion it was read with. */
@@ -81,8 +83,9 @@ struct api_delete_options {
 
 bool api_delete(struct api *c, struct arena *a, const struct api_ref *r, const struct api_delete_options *o,
                 struct err *e); /* o NULL: none */
-/* policy/v1 Eviction with a precondition on the uid. *ret_code: the HTTP status, 0 without an answer; written always. */
-bool api_evict(struct api *c, struct arena *a, str ns, str name, str uid, int *ret_code, struct err *e);
+/* policy/v1 Eviction; of the options the uid and the grace count. *ret_code: the HTTP status, 0 without an answer; written always. */
+bool api_evict(struct api *c, struct arena *a, str ns, str name, const struct api_delete_options *o, int *ret_code,
+               struct err *e);
 /* Whether the server serves the kind (discovery). */
 bool api_knows(struct api *c, struct arena *a, const struct api_kind *k, bool *ret, struct err *e);
 /* What the server is: "1.36", from /version. */

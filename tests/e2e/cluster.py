@@ -189,22 +189,28 @@ class Cluster:
 
     # ---- the controller ----
 
+    def kubectl(self, *args, **more):
+        return subprocess.run([os.path.join(servers.BIN, "kubectl"), "--kubeconfig", self.real.kubeconfig, *args], check=True, stdout=subprocess.PIPE, text=True, **more).stdout
+
+    def login(self, namespace, account, rights):
+        """Applies the objects of a service account and what it may do; returns a kubeconfig with a token of it and nothing else."""
+        self.kubectl("apply", "-f", "-", input=rights)
+        token = self.kubectl("-n", namespace, "create", "token", account, "--duration", "2h").strip()
+        config = json.loads(self.kubectl("config", "view", "--raw", "--minify", "-o", "json"))
+        config["users"] = [{"name": account, "user": {"token": token}}]
+        config["contexts"][0]["context"] = {"cluster": config["clusters"][0]["name"], "user": account, "namespace": namespace}
+        path = os.path.join(self.work, f"{account}.kubeconfig")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(config, f)
+        return path
+
     def grant(self, provider):
         """The controller's rights (those that the chart gives it), and a kubeconfig with a token of its service account and nothing else."""
-        kubectl = [os.path.join(servers.BIN, "kubectl"), "--kubeconfig", self.real.kubeconfig]
-        run = lambda *args, **more: subprocess.run([*kubectl, *args], check=True, stdout=subprocess.PIPE, text=True, **more).stdout
         rights = subprocess.run([os.path.join(servers.BIN, "helm"), "template", "karpenter", CHART, "-n", NAMESPACE, "--set", f"settings.provider={provider},settings.clusterName=e2e",
                                  "-s", "templates/serviceaccount.yaml", "-s", "templates/clusterrole.yaml", "-s", "templates/role.yaml"],
                                 check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-        run("create", "namespace", NAMESPACE)
-        run("apply", "-f", "-", input=rights)
-        token = run("-n", NAMESPACE, "create", "token", ACCOUNT, "--duration", "2h").strip()
-        config = json.loads(run("config", "view", "--raw", "--minify", "-o", "json"))
-        config["users"] = [{"name": ACCOUNT, "user": {"token": token}}]
-        config["contexts"][0]["context"] = {"cluster": config["clusters"][0]["name"], "user": ACCOUNT, "namespace": NAMESPACE}
-        self.kubeconfig = os.path.join(self.work, "karpenter.kubeconfig")
-        with open(self.kubeconfig, "w", encoding="utf-8") as f:
-            json.dump(config, f)
+        self.kubectl("create", "namespace", NAMESPACE)
+        self.kubeconfig = self.login(NAMESPACE, ACCOUNT, rights)
 
 
 class Controller:

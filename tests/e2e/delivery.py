@@ -17,11 +17,12 @@ CHARTS = os.path.join(servers.ROOT, "deploy/charts")
 CHART = os.path.join(CHARTS, "karpenter")
 TERRAFORM = os.path.join(servers.ROOT, "deploy/terraform")
 VALUES = os.path.join(servers.HERE, "values")
+SEEDS = os.path.join(servers.ROOT, "examples/seeds")
 GATES = ("--feature-gates", "CapacityBuffer=true,NodeOverlay=true")
 
 
 def command(*args, cwd=servers.ROOT, env=None, ok=True):
-    p = subprocess.run(args, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, env=dict(os.environ, PATH=servers.BIN + ":" + os.environ["PATH"], **(env or {})))
+    p = subprocess.run(args, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, env={**os.environ, "PATH": servers.BIN + ":" + os.environ["PATH"], **(env or {})})
     want(not ok or p.returncode == 0, f"{' '.join(args[:4])}…: {p.returncode}\n{p.stdout[-800:]}{p.stderr[-800:]}")
     return p
 
@@ -81,13 +82,20 @@ def expressions():
                 yield f"{name}: {panel['title']}", target["expr"]
 
 
+WORDS = {"sum", "by", "on", "rate", "increase", "count", "absent", "or", "histogram_quantile", "le"}
+
+
+def metrics_in(expr):
+    """Names of metrics in PromQL, as it is written here."""
+    bare = re.sub(r'"[^"]*"|\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)|on \([^)]*\)', " ", expr)
+    return set(re.findall(r"[a-z_][a-z0-9_]+", bare)) - WORDS
+
+
 def rules_and_panels_ask_for_metrics_that_exist(stage):
     """Every name in every expression is a family of the program, and the controller shows what a cluster at rest has."""
-    words = {"sum", "by", "on", "rate", "increase", "count", "absent", "or", "histogram_quantile", "le"}
     known = metric_families()
     for where, expr in expressions():
-        bare = re.sub(r'"[^"]*"|\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)|on \([^)]*\)', " ", expr)
-        missing = set(re.findall(r"[a-z_][a-z0-9_]+", bare)) - words - known
+        missing = metrics_in(expr) - known
         want(not missing, f"{where}: {missing}")
     command(os.path.join(servers.ROOT, "tools/dashboards"), "--check")
     stage.leader.await_lead()
@@ -96,8 +104,43 @@ def rules_and_panels_ask_for_metrics_that_exist(stage):
         want(re.search(rf"(?m)^{name}[ {{]", text), f"{name} is not in /metrics")
 
 
+def rule_files(work):
+    """{name: file} of what Prometheus is to read: the chart's rules, those that the production guide shows, and every panel as a recorded series."""
+    guide = next(o for o in yaml.safe_load_all(open(os.path.join(SEEDS, "production.yaml"), encoding="utf-8")) if o["kind"] == "PrometheusRule")
+    panels = [{"record": f"panel:{i}", "expr": expr.replace("$nodepool", ".*")} for i, (where, expr) in enumerate(expressions()) if ".json: " in where]
+    files = {"chart": os.path.join(CHART, "monitoring/rules.yaml")}
+    for name, groups in (("guide", guide["spec"]["groups"]), ("panels", [{"name": "panels", "rules": panels}])):
+        files[name] = os.path.join(work, f"rules-{name}.yaml")
+        with open(files[name], "w", encoding="utf-8") as f:
+            yaml.safe_dump({"groups": groups}, f)
+    return files
+
+
+def rules_and_panels_are_good_promql(stage):
+    """promtool reads every rule and every panel; alerts.yaml says when each alert of the chart and of the production guide fires, and when not."""
+    files = rule_files(stage.cluster.work)
+    said = command("promtool", "check", "rules", "--lint-fatal", *files.values()).stdout
+    want(said.count("SUCCESS") == len(files), said)
+    cases = yaml.safe_load(open(os.path.join(servers.HERE, "alerts.yaml"), encoding="utf-8"))
+    for name in ("chart", "guide"):
+        alerts = [r["alert"] for g in yaml.safe_load(open(files[name], encoding="utf-8"))["groups"] for r in g["rules"]]
+        tests = [t for t in cases["tests"] if t["name"].startswith(name + ":")]
+        fired = {a["alertname"] for t in tests for a in t["alert_rule_test"] if a.get("exp_alerts")}
+        want(fired == set(alerts), f"{name}: {sorted(fired ^ set(alerts))} are in no case of alerts.yaml")
+        path = os.path.join(stage.cluster.work, f"alerts-{name}.yaml")
+        with open(path, "w", encoding="utf-8") as f:
+            yaml.safe_dump({**cases, "rule_files": [files[name]], "tests": [{k: v for k, v in t.items() if k != "name"} for t in tests]}, f)
+        command("promtool", "test", "rules", path)
+    p = subprocess.run([os.path.join(servers.BIN, "promtool"), "check", "metrics"], input=stage.leader.metrics(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    want(p.returncode in (0, 3), p.stdout)  # 3: it would name some things otherwise, as Karpenter's metrics are
+
+
 def helm(stage, *args):
     return command("helm", *args, env={"KUBECONFIG": stage.cluster.real.kubeconfig, "HELM_CACHE_HOME": stage.cluster.work, "HELM_CONFIG_HOME": stage.cluster.work, "HELM_DATA_HOME": stage.cluster.work})
+
+
+def kubectl(stage, *args):
+    return command("kubectl", "--kubeconfig", stage.cluster.real.kubeconfig, *args)
 
 
 def machine(c, name, zone):
@@ -129,6 +172,73 @@ def definitions_by_their_chart(stage):
     helm(stage, "install", "karpenter-crd", os.path.join(CHARTS, "karpenter-crd"), "-n", "default", "--take-ownership", "--set", "additionalAnnotations.team=platform")
     crd = stage.cluster.call("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodepools.karpenter.sh")
     want(crd["metadata"]["annotations"].get("team") == "platform", crd["metadata"]["annotations"])
+
+
+def converted_manifests_are_accepted(stage):
+    """What `karpenter convert` makes of a Provisioner and its AWSNodeTemplate, and of an eksctl file, goes into the API server as it is, and nothing of it gets lost there."""
+    c = stage.cluster
+    for name, args in (("provisioner", ()), ("eksctl", ("--role", "KarpenterNodeRole"))):
+        p = command(stage.program, "convert", "-f", os.path.join(servers.ROOT, f"examples/convert/{name}.yaml"), *args, ok=False)
+        want(p.returncode in (0, 2) and p.stdout, p.stderr)  # 2: something has no equal, which comments say
+        path = os.path.join(c.work, name + ".yaml")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(p.stdout)
+        kubectl(stage, "apply", "-f", path)
+        for made in yaml.safe_load_all(p.stdout):
+            kept = json.loads(kubectl(stage, "get", made["kind"], made["metadata"]["name"], "-o", "json").stdout)
+            lost = [field for field, value in flat(made["spec"]) if dict(flat(kept["spec"])).get(field) != value]
+            want(not lost, f"{name}: {made['kind']}: {lost}")
+        kubectl(stage, "delete", "-f", path)
+
+
+def flat(value, path=""):
+    """(path, leaf) of everything in a value."""
+    if isinstance(value, (dict, list)) and value:
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from flat(inner, f"{path}/{key}")
+    else:
+        yield path, value
+
+
+def blocks(directory, kind):
+    """{name: {attribute: text}} of the variables, outputs or resources in a directory of Terraform."""
+    found = {}
+    for name in sorted(os.listdir(directory)):
+        if name.endswith(".tf"):
+            text = open(os.path.join(directory, name), encoding="utf-8").read()
+            for names, body in re.findall(rf'(?ms)^{kind} ((?:"[^"]+" ?)+)\{{\n(.*?)^\}}', text):
+                found[".".join(re.findall(r'"([^"]+)"', names))] = dict(re.findall(r"(?m)^  (\w+) *= (.*)$", body))
+    return found
+
+
+MODULE_INPUTS = {"eks_cluster_name": None, "eks_cluster_endpoint": None, "environment": '"dev"', "aws_region": None, "namespace": '"karpenter"', "service_account_name": '"karpenter"',
+                 "helm_chart_version": '"1.0.0"', "resource_tag": "{}"}  # None: must be given
+MODULE_OUTPUTS = {"iam_role_arn", "node_iam_role_arn", "node_iam_role_name", "instance_profile_name", "queue_name", "queue_url"}
+POC_INPUTS = {"cluster_name": '"backend"', "k8s_version": None, "karpenter_provider": None, "map_accounts": "[]", "map_roles": "[]", "map_users": "[]", "node_groups": None,
+              "service_account": None, "subnet_ids": "[]", "tags": None, "addon_cni_version": "null", "addon_coredns_version": "null", "addon_kubeproxy_version": "null"}
+POC_OUTPUTS = {"endpoint", "kubeconfig-certificate-authority-data", "oidc_cluster_url"}
+POC_ENTRY = ["provider_name", "capacity_type", "instance_family", "instance_sizes", "availability_zones", "cpu_limit", "memory_limit", "ttl_scaling_empty", "ttl_nodes"]
+
+
+def terraform_has_what_the_documents_name(_):
+    """Inputs with their defaults, outputs and resources of the documents in docs/seeds.md, and what the queue and the bootstrap group are made with."""
+    for directory, inputs, outputs in ((TERRAFORM, MODULE_INPUTS, MODULE_OUTPUTS), (os.path.join(TERRAFORM, "examples/poc"), POC_INPUTS, POC_OUTPUTS)):
+        variables = blocks(directory, "variable")
+        given = {name: variables[name].get("default") for name in inputs if name in variables}
+        want(given == inputs, f"{directory}: {set(given.items()) ^ set(inputs.items())}")
+        needed = {name for name, v in variables.items() if "default" not in v}
+        want(needed == {name for name, default in inputs.items() if default is None}, f"{directory}: {needed}")
+        want(outputs == set(blocks(directory, "output")), sorted(blocks(directory, "output")))
+    want(variables["karpenter_provider"]["type"] == "list(object({", variables["karpenter_provider"])
+    text = open(os.path.join(TERRAFORM, "examples/poc/karpenter.tf"), encoding="utf-8").read()
+    want(all(f"p.{field}" in text for field in POC_ENTRY), [field for field in POC_ENTRY if f"p.{field}" not in text])
+    queue = blocks(TERRAFORM, "resource")["aws_sqs_queue.interruption"]
+    want((queue["message_retention_seconds"], queue["sqs_managed_sse_enabled"]) == ("300", "true"), queue)
+    eks = open(os.path.join(TERRAFORM, "examples/production/terraform/eks.tf"), encoding="utf-8").read()
+    group = re.search(r'(?ms)^resource "aws_eks_node_group" "bootstrap" \{\n.*?^\}', eks)[0]
+    for line in ('instance_types = ["t4g.medium"]', 'capacity_type  = "ON_DEMAND"', "min_size     = 2", "max_size     = 3", "desired_size = 2", 'key    = "CriticalAddonsOnly"',
+                 'effect = "NO_SCHEDULE"', 'role = "bootstrap"'):
+        want(line in group, f"the bootstrap group has no {line}")
 
 
 NAMES = {"partition": "aws", "region": "us-west-2", "account": "111122223333", "cluster": "demo", "node_role": "KarpenterNodeRole-demo", "queue": "karpenter-demo"}
@@ -165,6 +275,36 @@ def policies_are_what_the_controller_needs(_):
         ("aws.ec2", "EC2 Instance State-change Notification"), ("aws.ec2", "EC2 Spot Instance Interruption Warning"), ("aws.health", "AWS Health Event")], events)
 
 
+def unpacked(c, archive):
+    """Where the files of an image are now; and what its configuration says."""
+    layout, root = archive + ".layout", archive + ".root"
+    for path in (layout, root):
+        os.makedirs(path)
+    shutil.unpack_archive(archive, layout)
+    manifest = json.load(open(os.path.join(layout, "manifest.json"), encoding="utf-8"))[0]
+    command("tar", "-xzf", os.path.join(layout, manifest["Layers"][0]), "-C", root)
+    want(json.load(open(root + "/usr/share/doc/karpenter/sbom.spdx.json", encoding="utf-8"))["spdxVersion"] == "SPDX-2.3", "the SBOM")
+    shutil.copy(c.kubeconfig, root + "/kubeconfig")
+    os.chmod(root + "/kubeconfig", 0o644)
+    return root, json.load(open(os.path.join(layout, manifest["Config"]), encoding="utf-8"))
+
+
+def runs_in_its_root(root, *emulator):
+    """The program says its version, and as a controller it gets ready against the API server and ends well."""
+    program = ["chroot", "--userspec=65532:65532", root, *emulator, "/usr/bin/karpenter"]
+    want(command(*program, "version").stdout.startswith("karpenter "), "version")
+    want(os.readlink(root + "/usr/bin/kubectl-karpenter") == "karpenter", "the plugin")
+    metrics, probes = free_ports(2)
+    p = subprocess.Popen([*program, "controller", "--provider", "kwok", "--kubeconfig", "/kubeconfig", "--metrics-port", str(metrics), "--health-probe-port", str(probes)],
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        until(60 if emulator else 20, "it is ready", lambda: want(p.poll() is None, "it has ended") or Controller.ask(None, probes, "/readyz")[0] == 200)
+    finally:
+        p.terminate()
+        out = p.communicate(timeout=30)[0]
+    want(p.returncode == 0, out[-800:])
+
+
 def image_runs(stage):
     """The image without an engine: twice the same bytes, small, and its program runs in its own root against the API server."""
     c = stage.cluster
@@ -174,25 +314,20 @@ def image_runs(stage):
     want(open(made[0], "rb").read() == open(made[1], "rb").read(), "two archives differ")
     size = float(re.search(r"([0-9.]+) MB compressed", said[0]).group(1))
     want(size <= 30, f"{size} MB")
-    layout, root = os.path.join(c.work, "layout"), os.path.join(c.work, "root")
-    for path in (layout, root):
-        os.makedirs(path)
-    shutil.unpack_archive(made[0], layout)
-    manifest = json.load(open(os.path.join(layout, "manifest.json"), encoding="utf-8"))[0]
-    command("tar", "-xzf", os.path.join(layout, manifest["Layers"][0]), "-C", root)
-    want(json.load(open(root + "/usr/share/doc/karpenter/sbom.spdx.json", encoding="utf-8"))["spdxVersion"] == "SPDX-2.3", "the SBOM")
-    want(command("chroot", "--userspec=65532:65532", root, "/usr/bin/karpenter", "version").stdout.startswith("karpenter "), "version")
-    shutil.copy(c.kubeconfig, root + "/kubeconfig")
-    os.chmod(root + "/kubeconfig", 0o644)
-    metrics, probes = free_ports(2)
-    p = subprocess.Popen(["chroot", "--userspec=65532:65532", root, "/usr/bin/karpenter", "controller", "--provider", "kwok", "--kubeconfig", "/kubeconfig", "--metrics-port", str(metrics),
-                          "--health-probe-port", str(probes)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    try:
-        until(20, "it is ready", lambda: want(p.poll() is None, "it has ended") or Controller.ask(None, probes, "/readyz")[0] == 200)
-    finally:
-        p.terminate()
-        out = p.communicate(timeout=20)[0]
-    want(p.returncode == 0, out[-800:])
+    root, _ = unpacked(c, made[0])
+    runs_in_its_root(root)
+
+
+def image_for_arm64(stage):
+    """The same for machines of another kind, made here and played by qemu."""
+    if os.uname().machine != "x86_64":
+        return  # there it is the image itself
+    path = os.path.join(stage.cluster.work, "image-arm64.tar")
+    command(os.path.join(servers.ROOT, "tools/image"), "--arch", "arm64", "-o", path)
+    root, config = unpacked(stage.cluster, path)
+    want(config["architecture"] == "arm64", config)
+    shutil.copy(shutil.which("qemu-aarch64-static"), root + "/qemu")
+    runs_in_its_root(root, "/qemu")
 
 
 def package_installs(stage):
@@ -206,6 +341,8 @@ def package_installs(stage):
     command("dpkg-deb", "-x", made[0], root)
     want(command(root + "/usr/bin/karpenter", "version").stdout.startswith("karpenter "), "version")
     want(os.path.exists(root + "/lib/systemd/system/karpenter.service"), "the unit")
+    path = {"PATH": root + "/usr/bin:" + servers.BIN + ":" + os.environ["PATH"]}
+    want(command("kubectl", "karpenter", "version", env=path).stdout.startswith("karpenter "), "the plugin")
 
 
 def rights_are_needed(stage):
@@ -261,5 +398,5 @@ def rights_are_needed(stage):
         stage.statuses.append(replica.stop())
 
 
-SCENARIOS = [charts_are_well_formed, values_reach_the_program, policies_are_what_the_controller_needs, rules_and_panels_ask_for_metrics_that_exist, chart_installs, definitions_by_their_chart,
-             image_runs, package_installs, rights_are_needed]
+SCENARIOS = [charts_are_well_formed, values_reach_the_program, policies_are_what_the_controller_needs, terraform_has_what_the_documents_name, rules_and_panels_ask_for_metrics_that_exist,
+             rules_and_panels_are_good_promql, chart_installs, converted_manifests_are_accepted, definitions_by_their_chart, image_runs, image_for_arm64, package_installs, rights_are_needed]

@@ -5,6 +5,7 @@
 
 Run with the python that has requirements.txt (tools/setup e2e), kubectl on the PATH or in the cache of the end-to-end tests.
 """
+import contextlib
 import json
 import os
 import re
@@ -172,18 +173,28 @@ def nothing(s):
 CASES = [command_line, families, interruption, image, nothing]
 
 
-def run(program, work, only):
-    kubeconfig = os.path.join(work, "demo-aws.kubeconfig")
-    log = os.path.join(work, "demo-aws.log")
+@contextlib.contextmanager
+def started(program, work, name):
+    """A demo, as a Shell; at the end `status` of it is the demo's exit status."""
+    kubeconfig, log = os.path.join(work, f"{name}.kubeconfig"), os.path.join(work, f"{name}.log")
     with open(log, "w", encoding="utf-8") as out:
         p = subprocess.Popen([program, "demo", "--kubeconfig", kubeconfig], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+    s = Shell(program, kubeconfig)
     try:
-        s = Shell(program, kubeconfig)
         end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end and p.poll() is None and not re.search(r"^Ready after", open(log, encoding="utf-8").read(), re.MULTILINE):
             time.sleep(0.1)
-        for case in CASES:
-            name = f"demo-aws/{case.__name__}"
+        yield s
+    finally:
+        p.terminate()
+        s.status = p.wait(30)
+
+
+def play(program, work, part, cases, only):
+    """Yields (name, problem or None) of every case, on one demo, and at last how that has ended."""
+    with started(program, work, part) as s:
+        for case in cases:
+            name = f"{part}/{case.__name__}"
             if only and not any(word in name for word in only):
                 continue
             try:
@@ -191,10 +202,11 @@ def run(program, work, only):
                 yield name, None
             except (Wrong, subprocess.SubprocessError, ValueError, KeyError, IndexError) as e:
                 yield name, f"{type(e).__name__}: {e}"
-    finally:
-        p.terminate()
-        p.wait(30)
-    yield "demo-aws/end", None if p.returncode == 0 and not os.path.exists(kubeconfig + ".env") else f"status {p.returncode}"
+    yield f"{part}/end", None if s.status == 0 and not os.path.exists(s.file) else f"status {s.status}"
+
+
+def run(program, work, only):
+    yield from play(program, work, "demo-aws", CASES, only)
 
 
 def main():

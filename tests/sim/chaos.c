@@ -136,15 +136,17 @@ static void draw_parts(struct chaos *c)
                   {CHAOS_STATIC, 4}, {CHAOS_STARTUP, 3}, {CHAOS_REPAIR, 3}};
 
     rng_init(&c->rng, c->what->seed);
-    c->parts = ~c->what->without;
+    for (uint32_t i = 0; i < CHAOS_N_PARTS; i++)
+        if (!parts_has(&c->what->without, i))
+            parts_put(&c->parts, i);
     for (size_t i = 0; i < ARRAY_LEN(traits); i++)
         if (!one_in(c, traits[i].one_in))
-            c->parts &= ~(UINT64_C(1) << traits[i].part);
+            parts_drop(&c->parts, traits[i].part);
     c->n_apps = 2 + below(c, CHAOS_APPS - 1);
     if (c->what->n_apps)
         c->n_apps = MIN(c->what->n_apps, (uint32_t)CHAOS_APPS);
     if (hash_mix(c->what->seed, BUFFERS_SEED) % BUFFERS_ONE_IN) /* drawn apart: other cases stay what they were */
-        c->parts &= ~(UINT64_C(1) << CHAOS_BUFFERS);
+        parts_drop(&c->parts, CHAOS_BUFFERS);
 }
 
 static void begin(struct chaos *c, const char **env)

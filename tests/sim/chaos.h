@@ -66,6 +66,8 @@
     X(AWS_PRICE, "aws-price")       /* spot prices move */                                                             \
     X(AWS_KILL, "aws-kill")         /* the process dies when a machine has been launched and before it hears of it */  \
     X(AWS_KEYS, "aws-keys")         /* keys are over before their time */                                              \
+    X(AWS_RESERVE, "aws-reserve")   /* capacity is reserved, taken back, cancelled; blocks end */                      \
+    X(AWS_SHIFT, "aws-shift")       /* traffic is moved away from a zone */                                            \
     X(AWS_THROTTLE, "aws-throttle") /* calls that go wrong, from here on */                                            \
     X(AWS_ERROR, "aws-error")                                                                                          \
     X(AWS_LOSE, "aws-lose") /* done, and the answer breaks off */                                                      \
@@ -82,6 +84,26 @@ enum chaos_part {
         CHAOS_N_PARTS
 };
 
+/* A set of them. */
+typedef struct {
+    uint64_t word[(CHAOS_N_PARTS + 63) / 64];
+} chaos_parts;
+
+static inline bool parts_has(const chaos_parts *s, uint32_t p)
+{
+    return s->word[p / 64] >> (p % 64) & 1;
+}
+
+static inline void parts_put(chaos_parts *s, uint32_t p)
+{
+    s->word[p / 64] |= UINT64_C(1) << (p % 64);
+}
+
+static inline void parts_drop(chaos_parts *s, uint32_t p)
+{
+    s->word[p / 64] &= ~(UINT64_C(1) << (p % 64));
+}
+
 struct chaos_range { /* of deeds, both ends included */
     uint32_t from, to;
 };
@@ -90,9 +112,9 @@ struct chaos_range { /* of deeds, both ends included */
 
 struct chaos_case {
     uint64_t seed;
-    uint64_t without; /* bits of enum chaos_part */
-    double hours;     /* of deeds; 0: as long as the seed says */
-    uint32_t n_apps;  /* 0: as many as the seed says */
+    chaos_parts without;
+    double hours;    /* of deeds; 0: as long as the seed says */
+    uint32_t n_apps; /* 0: as many as the seed says */
     struct chaos_range skip[CHAOS_SKIPS];
     uint32_t n_skip;
     bool aws; /* machines come from EC2 (sky.h) instead of kwok; all else that the seed says is as it would be there */

@@ -25,7 +25,8 @@ uint32_t aws_settings(struct chaos *c, const char **env)
     c->aws = xcalloc(1, sizeof(*c->aws));
     c->aws->keys = (enum sky_keys)(draw % SKY_N_KEYS);
     c->aws->market = (uint32_t)(draw >> 16) % 4;
-    return sky_env(c->aws->keys, env);
+    uint32_t n = sky_env(c->aws->keys, env);
+    return n + scarce_settings(c, draw, env + n);
 }
 
 static void publish(struct chaos *c, bool latest)
@@ -84,6 +85,7 @@ void aws_close(struct chaos *c)
     if (!c->aws)
         return;
     sky_free(c->aws->sky);
+    vec_fini(&c->aws->reserved);
     vec_fini(&c->aws->orphans);
     vec_fini(&c->aws->warnings);
     free(c->aws);
@@ -91,21 +93,21 @@ void aws_close(struct chaos *c)
 
 const char *aws_requirements(const struct chaos *c, bool is_static)
 {
-    static const char *const markets[] = {
-        "{key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand]}, "
-        "{key: karpenter.k8s.aws/instance-cpu, operator: Lt, values: ['9']}",
-        "{key: karpenter.sh/capacity-type, operator: In, values: [spot]}, "
-        "{key: karpenter.k8s.aws/instance-cpu, operator: Lt, values: ['9']}",
-        "{key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand]}, "
-        "{key: karpenter.k8s.aws/instance-cpu, operator: Lt, values: ['9']}, "
-        "{key: kubernetes.io/arch, operator: In, values: [amd64]}",
-        "{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}, "
-        "{key: karpenter.k8s.aws/instance-cpu, operator: Lt, values: ['9']}",
-    };
+    static const struct {
+        const char *ways, *more;
+    } markets[] = {{"spot, on-demand", ""},
+                   {"spot", ""},
+                   {"spot, on-demand", ", {key: kubernetes.io/arch, operator: In, values: [amd64]}"},
+                   {"on-demand", ""}};
 
-    return is_static ? "{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}, "
-                       "{key: node.kubernetes.io/instance-type, operator: In, values: [m5.xlarge, m6i.xlarge]}"
-                     : markets[c->aws->market];
+    if (is_static)
+        return "{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}, "
+               "{key: node.kubernetes.io/instance-type, operator: In, values: [m5.xlarge, m6i.xlarge]}";
+    (void)snprintf(c->aws->wants, sizeof(c->aws->wants),
+                   "{key: karpenter.sh/capacity-type, operator: In, values: [%s%s]}, "
+                   "{key: karpenter.k8s.aws/instance-cpu, operator: Lt, values: ['9']}%s",
+                   c->aws->reserves ? "reserved, " : "", markets[c->aws->market].ways, markets[c->aws->market].more);
+    return c->aws->wants;
 }
 
 /* ---- the node class ---- */
@@ -115,14 +117,18 @@ const char *class_plural(const struct chaos *c)
     return c->aws ? CLASS : "kwoknodeclasses";
 }
 
+#define CLASS_YAML(more)                                                                                               \
+    "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\n"                                \
+    "spec: {amiSelectorTerms: [{tags: {sky: 'yes'}}], " SKY_CLASS_TERMS more "}\n"
+
 void class_make(struct chaos *c)
 {
     if (!c->aws) {
         fleet_class(c->r);
         return;
     }
-    lab_apply(c->r->l, "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\n"
-                       "spec: {amiSelectorTerms: [{tags: {sky: 'yes'}}], " SKY_CLASS_TERMS "}\n");
+    lab_apply(c->r->l, c->aws->reserves ? CLASS_YAML(", capacityReservationSelectorTerms: [{tags: {sky: 'yes'}}]")
+                                        : CLASS_YAML(""));
 }
 
 static bool is_going(struct chaos *c)
@@ -173,7 +179,7 @@ void class_restore(struct chaos *c)
         class_make(c);
 }
 
-static void patch_class(struct chaos *c, const char *patch)
+void patch_class(struct chaos *c, const char *patch)
 {
     if (!exists(c, CLASS, "default") || is_going(c))
         return;
@@ -385,6 +391,7 @@ void aws_act(struct chaos *c, uint32_t number)
 
     if (!c->aws)
         return;
+    scarce_act(c, number);
     rng_init(&c->rng, hash_mix(hash_mix(c->what->seed, AWS_SEED), number));
     if (one_in(c, 3))
         return;
@@ -398,6 +405,45 @@ void aws_act(struct chaos *c, uint32_t number)
         deeds[i].fn(c);
     else
         strike_some(c, deeds[i].part);
+}
+
+/* ---- the cloud controller manager ---- */
+
+struct left {
+    struct chaos *c;
+    struct sky_owners owners;
+    VEC(str) nodes; /* whose machine is gone */
+};
+
+static void note_left(void *ctx, const struct object *o)
+{
+    struct left *w = ctx;
+    str rest = tree_str(tree_get(kube_part(w->owners.a, o, "spec"), "providerID")), id;
+
+    if (o->deleted_ms || !str_starts(rest, STR("aws:///")))
+        return;
+    while (str_cut(rest, '/', &id, &rest))
+        ;
+    if (!sim_aws_machine(w->c->aws->sky->aws, id) && !sky_owned(&w->owners, id))
+        vec_push(&w->nodes, o->name);
+}
+
+/* Every cluster on AWS has one: it takes away Nodes whose machine is gone. Those that a claim knows of go with the claim, here. */
+static void drop_nodes(struct chaos *c)
+{
+    struct left w = {.c = c};
+
+    sky_owners_init(&w.owners, c->aws->sky);
+    kube_each(chaos_kube(c), server_kind(c->r->l->s, "nodes"), (str){0}, note_left, &w);
+    for (uint32_t i = 0; i < w.nodes.n; i++) {
+        char name[128];
+
+        (void)snprintf(name, sizeof(name), STR_FMT, STR_ARG(w.nodes.v[i]));
+        deed(c, "its machine is gone", name);
+        lab_delete(c->r->l, "nodes", name);
+    }
+    vec_fini(&w.nodes);
+    sky_owners_fini(&w.owners);
 }
 
 void aws_tend(struct chaos *c)
@@ -415,6 +461,8 @@ void aws_tend(struct chaos *c)
         mend_calls(c);
     if (c->aws->sold_out && rig_now(c->r) > c->aws->sold_out_until_s)
         restock(c);
+    scarce_tend(c);
+    drop_nodes(c);
     if (c->aws->sold_out || c->aws->worst_rate)
         c->n_since_change = 0; /* what is given up and cannot be replaced is tried again */
     aws_check(c);
@@ -425,6 +473,7 @@ void aws_calm(struct chaos *c)
     if (!c->aws)
         return;
     nothing_wrong(c);
+    scarce_calm(c);
     c->aws->kills = false;
     /* An alias is looked up once a day, tags once a minute. */
     patch_class(c, "{spec: {tags: {team: a}, role: test-role, subnetSelectorTerms: [{tags: {sky: 'yes'}}], "

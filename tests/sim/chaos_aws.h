@@ -15,6 +15,19 @@ struct chaos_warning { /* AWS takes a machine back */
     double at_s;
 };
 
+struct chaos_reserved { /* capacity that somebody has paid for */
+    char id[24];
+    double ends_s; /* of a block; 0: it is none */
+    bool interruptible;
+};
+
+struct chaos_shift {     /* traffic is moved away from a zone */
+    const char *zone_id; /* NULL: it never was */
+    double from_s, until_s;
+};
+
+#define CHAOS_ZONES 3
+
 struct chaos_aws {
     struct sky *sky;
     enum sky_keys keys;
@@ -28,6 +41,11 @@ struct chaos_aws {
     bool sold_out;
     double trouble_s, untroubled_s; /* since when something has been badly broken; since when nothing has */
     double mild_s;                  /* when calls went wrong now and then for the last time */
+    bool reserves, shifts;          /* reservations and shifted zones take part */
+    char wants[400];                /* what pools ask for */
+    uint32_t n_reserved;            /* so far */
+    VEC(struct chaos_reserved) reserved;
+    struct chaos_shift shift[CHAOS_ZONES];
     VEC(struct chaos_orphan) orphans;
     VEC(struct chaos_warning) warnings;
 };

@@ -98,6 +98,8 @@ static void check_machine(void *ctx, const struct sim_aws_resource *r)
         return;
     }
     was->seen = true;
+    if (is_shifted(c, sim_aws_machine(c->aws->sky->aws, r->id)->zone_id))
+        was->since_s = rig_now(c->r); /* nothing is ended there */
     double since = MAX(was->since_s, promised_s(c));
     if (rig_now(c->r) - since > GC_S + LOOK_S + CALLS_S)
         bad(c, "machine %s runs for %.0f s, and no NodeClaim knows of it", was->id, rig_now(c->r) - was->since_s);
@@ -172,6 +174,7 @@ static void check_replaced(struct chaos *c, const struct chaos_warning *g)
 
     /* Nothing can be ordered. */
     if (has_part(c, CHAOS_LIMITS) || c->pools[0].tainted || c->aws->sold_out || c->aws->worst_rate || c->worst_rate ||
+        is_shifted(c, (str){0}) ||
         !str_starts(lab_condition(c->r->l, "nodepools", c->pools[0].name, "Ready"), STR("True")))
         return;
     kube_each(chaos_kube(c), server_kind(c->r->l->s, "pods"), STR("default"), note_waiting, &w);

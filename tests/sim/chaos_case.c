@@ -14,8 +14,6 @@ static const char *const part_names[CHAOS_N_PARTS] = {
 #undef X
 };
 
-static_assert(CHAOS_N_PARTS <= 64, "parts are the bits of a word");
-
 const char *chaos_part_name(enum chaos_part p)
 {
     return part_names[p];
@@ -32,7 +30,7 @@ static bool parse_without(struct chaos_case *c, str list, struct err *e)
             i++;
         if (i == CHAOS_N_PARTS)
             return err_set(e, ERR_INVALID, "--without: there is no part \"" STR_FMT "\"", STR_ARG(name));
-        c->without |= UINT64_C(1) << i;
+        parts_put(&c->without, i);
     }
     return true;
 }
@@ -120,7 +118,7 @@ void chaos_print(const struct chaos_case *c, struct sb *out)
 
     sb_printf(out, " --seed %llu%s", (unsigned long long)c->seed, c->aws ? " --aws" : "");
     for (uint32_t i = 0; i < CHAOS_N_PARTS; i++)
-        if (c->without >> i & 1) {
+        if (parts_has(&c->without, i)) {
             sb_printf(out, "%s%s", sep, part_names[i]);
             sep = ",";
         }

@@ -1,5 +1,5 @@
 /* chaos_int - one run of a case, for its files: chaos.c (from beginning to end), chaos_deeds.c (what people do and what breaks), chaos_pools.c (NodePools and workloads), chaos_buffers.c (CapacityBuffers),
- * chaos_rules.c (what may never happen), chaos_end.c (what must be so in the end), chaos_aws.c and chaos_aws_rules.c (cases whose machines come from EC2). */
+ * chaos_rules.c (what may never happen), chaos_end.c (what must be so in the end), chaos_aws.c, chaos_aws_scarce.c and chaos_aws_rules.c (cases whose machines come from EC2). */
 #pragma once
 
 #include "sim/chaos.h"
@@ -36,8 +36,8 @@ struct chaos {
     struct rig *r;
     struct rng rng; /* of the deed at hand */
     struct faults *faults;
-    uint64_t parts; /* that take part: bits of enum chaos_part */
-    char gates[80]; /* features of the controller */
+    chaos_parts parts; /* that take part */
+    char gates[80];    /* features of the controller */
     uint32_t n_apps;
     uint32_t replicas[CHAOS_APPS];
     uint32_t version[CHAOS_APPS]; /* of the template */
@@ -63,7 +63,7 @@ struct chaos {
 
 static inline bool has_part(const struct chaos *c, enum chaos_part p)
 {
-    return c->parts >> p & 1;
+    return parts_has(&c->parts, p);
 }
 
 static inline uint32_t below(struct chaos *c, uint32_t n)
@@ -127,7 +127,15 @@ const char *aws_requirements(const struct chaos *c, bool is_static); /* of a Nod
 const char *class_plural(const struct chaos *c);
 void class_make(struct chaos *c);
 void class_toggle(struct chaos *c);
-void class_restore(struct chaos *c); /* it is there and can be used from now on */
+void patch_class(struct chaos *c, const char *patch); /* of AWS, if it is there to stay */
+void class_restore(struct chaos *c);                  /* it is there and can be used from now on */
+
+/* chaos_aws_scarce.c: reservations and zones that are shifted away from */
+uint32_t scarce_settings(struct chaos *c, uint64_t draw, const char **env);
+void scarce_act(struct chaos *c, uint32_t number); /* beside the deed of this number, now and then */
+void scarce_tend(struct chaos *c);
+void scarce_calm(struct chaos *c);
+bool is_shifted(const struct chaos *c, str zone_id); /* or somebody may still believe that it is */
 
 /* chaos_aws_rules.c */
 void aws_watch(struct chaos *c);

@@ -90,6 +90,15 @@ static void old_acquaintances(void **state UNUSED)
         "--seed 243",
         /* The same, and a drain that had begun before waited for its five seconds until the clock had caught up. */
         "--seed 521",
+        /* The clock was set back, and a machine that no claim knew of was young for an hour. */
+        "--seed 73 --aws --without "
+        "pair,grace,keep,limits,static,startup,repair,buffers,scale,roll,daemon,pdb,delete-claim,delete-node,"
+        "delete-pod,class,pool,pool-limits,pool-labels,pool-taints,pool-disruption,pool-expiry,pool-replicas,hold,"
+        "process,restart,power,no-join,no-start,conflict,gone,throttle,error,lose-reply,duplicate,drop-watch,"
+        "server-dies,refuse,lose-answer,cut,stall,slow,aws-class,aws-image,aws-spot,aws-rebalance,aws-health,"
+        "aws-impair,aws-crash,aws-pool,aws-price,aws-keys,aws-reserve,aws-shift,aws-throttle,aws-error,aws-lose,"
+        "aws-ice,aws-late,aws-twice,aws-order,aws-net"
+        " --hours 0.0259 --apps 1 --skip 3-5",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {

@@ -100,9 +100,10 @@ static double overlay_price(void *ctx, str type)
 
 static const struct catalog *overlaid(void *ctx, struct arena *a, str pool, const struct catalog *base)
 {
-    const struct provider_lab *x = ctx;
+    struct provider_lab *x = ctx;
     struct catalog *c = arena_dup_array(a, struct catalog, base, 1);
 
+    x->n_overlaid++;
     check_str("the pool of the claim", pool, "pool");
     c->types = arena_dup_array(a, struct itype, base->types, base->n);
     for (uint32_t i = 0; i < c->n; i++) {

@@ -41,6 +41,7 @@ struct provider_lab {
     struct nodepool pools[2];
     uint32_t n_pools;
     uint64_t news;
+    uint32_t n_overlaid; /* times that types were asked for as overlays make them */
     struct nodeclaim claim;
     struct machine machine;
     struct machines all;

@@ -7,6 +7,7 @@
 #include "aws/config.h"
 #include "base/vec.h"
 #include "control/autoscaler.h"
+#include "sim/world.h"
 #include "support/check.h"
 
 struct replica {
@@ -35,6 +36,7 @@ static void on_end(void *ctx, int status UNUSED)
     struct replica *r = ctx;
 
     r->ended = true;
+    sim_kill(r->world); /* nothing of a process goes on after its end */
 }
 
 /* ---- the provider aws ---- */

@@ -41,6 +41,9 @@ static const char aws_manifest[] =
 static const char kwok_manifest[] =
 #include "cli/demo/kwok_data.inc"
     ;
+static const char monitoring_manifest[] =
+#include "cli/demo/monitoring_data.inc"
+    ;
 
 struct demo {
     struct demo_args args;
@@ -259,15 +262,20 @@ static void boot_nodes(struct demo *d)
     }
 }
 
-/* What the file holds, or the product's definitions and fresh machines. */
+/* The product's kinds, and those of the Prometheus operator that charts and manifests bring objects of. */
+static bool define_kinds(struct demo *d, struct err *e)
+{
+    return kube_load_crds(d->kube, e) && kube_load(d->kube, "deploy/demo/monitoring.yaml", STR(monitoring_manifest), e);
+}
+
+/* What the file holds, or definitions and fresh machines. */
 static bool fill(struct demo *d, struct err *e)
 {
     const char *from = d->args.data && access(d->args.data, F_OK) == 0 ? d->args.data : d->args.from;
 
     if (from)
-        return kept_restore(d->kube, d->cluster, from, e) && kube_load_crds(d->kube, e) &&
-               (d->args.bare || put_settings(d, e));
-    if (!kube_load_crds(d->kube, e))
+        return kept_restore(d->kube, d->cluster, from, e) && define_kinds(d, e) && (d->args.bare || put_settings(d, e));
+    if (!define_kinds(d, e))
         return false;
     boot_nodes(d);
     if (d->args.bare)
@@ -302,6 +310,14 @@ static void save_now_and_then(void *ctx)
     timer_set(d->world, &d->save, SAVE_EVERY_US);
 }
 
+/* A key of the account opens the cluster, as it does for those who have made a cluster of EKS. */
+static str account_user(void *ctx, struct arena *a, str token)
+{
+    const struct demo *d = ctx;
+
+    return d->aws ? sim_aws_token_user(d->aws->account, a, token, STR(DEMO_CLUSTER)) : STR("");
+}
+
 static bool start(struct demo *d, struct err *e)
 {
     static const char *const names[] = {"127.0.0.1", "localhost"};
@@ -310,7 +326,9 @@ static bool start(struct demo *d, struct err *e)
     d->world = loop_new();
     d->began_us = world_mono_us(d->world);
     make_token(d);
-    d->kube = kube_new(d->world, &(struct kube_options){.token = d->token, .version = KUBE_VERSION});
+    d->kube =
+        kube_new(d->world,
+                 &(struct kube_options){.token = d->token, .version = KUBE_VERSION, .who = account_user, .who_ctx = d});
     d->cluster = cluster_new(
         d->kube, &(struct cluster_options){.speed = d->args.speed, .node_ready = {200, 400}, .pod_start = {300, 800}});
     if (!tls_self_signed(d->arena, names, ARRAY_LEN(names), world_now_ms(d->world), &d->cert, &key, e))

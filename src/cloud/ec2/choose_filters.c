@@ -81,27 +81,18 @@ static void one_kind_of_reservation(struct chooser *x, struct arena *a)
 
 /* ---- 3: one capacity block ---- */
 
-static bool is_about_blocks(const struct chooser *x)
-{
-    for (uint32_t i = 0; i < x->n; i++)
-        for (uint32_t o = 0; o < x->v[i].n_offers; o++)
-            if (is_reserved(&x->v[i].offers[o]))
-                return sym_eq(x->v[i].offers[o].kind, x->capacity_block);
-    return false;
-}
-
 static bool is_offer(const struct chooser *x UNUSED, const struct ec2_offer *o, const void *ctx)
 {
     return o->offering == ctx;
 }
 
+/* After filter 2 blocks fit only where nothing else is left. Where none does, all are used up or about to end, and the claim has what it allows besides: there is nothing to
+ * choose here. */
 static void one_capacity_block(struct chooser *x, struct arena *a)
 {
     const struct offering *best = NULL;
     struct ec2_option option = {0};
 
-    if (!is_about_blocks(x))
-        return;
     for (uint32_t i = 0; i < x->n; i++)
         for (uint32_t o = 0; o < x->v[i].n_offers; o++) {
             const struct ec2_offer *offer = &x->v[i].offers[o];
@@ -112,11 +103,11 @@ static void one_capacity_block(struct chooser *x, struct arena *a)
                 option = x->v[i];
             }
         }
-    x->n = 0;
     if (!best)
         return;
     keep_offers(x, a, &option, is_offer, best);
-    x->v[x->n++] = option;
+    x->v[0] = option;
+    x->n = 1;
 }
 
 /* ---- 4: in each zone the reservation that has most left ---- */

@@ -64,13 +64,12 @@ static uint32_t pool_set(struct reqspace *s, const struct dry *d, const struct c
     return rs_union(s, rs_of_exprs(s, t->requirements, t->n_requirements), rs_of_labels(s, labels, n));
 }
 
-/* Whether a pool wants machines of its own and no others. */
-static bool wants_dedicated(struct reqspace *s, const struct dry *d, uint32_t set, sym tenancy)
+/* Whether a pool asks for machines that nobody else is on, or would take them: what is harder to have is tried. */
+static bool takes_dedicated(struct reqspace *s, const struct dry *d, const struct claim_template *t, sym tenancy)
 {
-    uint32_t key = space_key(s, tenancy), r = rs_get(s, set, key);
+    uint32_t key = space_key(s, tenancy), r = rs_get(s, rs_of_exprs(s, t->requirements, t->n_requirements), key);
 
-    return r != REQ_NONE && req_has(s, r, space_val(s, key, sym_of(d->p->syms, STR("dedicated")))) &&
-           !req_has(s, r, space_val(s, key, SYM(DEFAULT)));
+    return r != REQ_NONE && req_has(s, r, space_val(s, key, sym_of(d->p->syms, STR("dedicated"))));
 }
 
 /* Which types any of the pools would take, and which tenancy they want. */
@@ -85,7 +84,7 @@ static void ask_pools(struct dry *d, bool *wanted)
     for (uint32_t i = 0; i < d->n_pools; i++) {
         uint32_t set = pool_set(&s, d, &d->pools[i]->tmpl);
 
-        if (wants_dedicated(&s, d, set, tenancy))
+        if (takes_dedicated(&s, d, &d->pools[i]->tmpl, tenancy))
             d->tenancy = "dedicated";
         for (uint32_t t = 0; t < d->types.n; t++)
             wanted[t] |= rs_compatible(&s, rs_of_exprs(&s, d->types.v[t].requirements, d->types.v[t].n_requirements),
@@ -106,25 +105,31 @@ static bool is_standard(const struct dry *d, const struct ec2_class_ami *ami)
     return true;
 }
 
-/* The first one that is wanted and has an image, for ordinary machines if there is such a one. */
-static bool first_of(struct dry *d, const bool *wanted)
+/* The first type that is wanted and would be started from the image; NULL: from any. */
+static bool first_from(struct dry *d, const bool *wanted, const struct ec2_class_ami *from)
 {
-    bool any = false;
-
     for (uint32_t i = 0; i < d->types.n; i++) {
         const struct ec2_class_ami *ami =
             d->types.detail[i].compatible && wanted[i] ? ec2_ami_for(d->k, &d->types.v[i]) : NULL;
 
-        if (ami && (!any || is_standard(d, ami))) {
-            d->chosen = i;
-            any = true;
-        }
-        if (ami && is_standard(d, ami))
-            return true;
+        if (!ami || (from && !str_eq(ami->id, from->id)))
+            continue;
+        d->chosen = i;
+        return true;
     }
-    return any;
+    return false;
 }
 
+/* Images for ordinary machines come first: those for others may need larger disks than the class gives. */
+static bool first_of(struct dry *d, const bool *wanted)
+{
+    for (uint32_t i = 0; i < d->k->status.n_amis; i++)
+        if (is_standard(d, &d->k->status.amis[i]) && first_from(d, wanted, &d->k->status.amis[i]))
+            return true;
+    return first_from(d, wanted, NULL);
+}
+
+/* For who has no pool yet, or pools that want nothing that there is. */
 static bool usual(struct dry *d)
 {
     bool *wanted = arena_new_array(d->a, bool, d->types.n);
@@ -145,10 +150,7 @@ static bool choose(struct dry *d, struct err *e)
     d->p->host.each_pool(d->p->host.ctx, note_pool, &x);
     d->pools = x.v.v;
     d->n_pools = x.v.n;
-    if (d->n_pools)
-        ask_pools(d, wanted);
-    else
-        memset(wanted, !d->k->n_nics, d->types.n * sizeof(*wanted));
+    ask_pools(d, wanted);
     vec_fini(&x.v);
     d->pools = NULL;
     if (!ec2_family_is_windows(d->k->family) && first_of(d, wanted))

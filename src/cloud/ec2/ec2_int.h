@@ -84,6 +84,8 @@ bool ec2_market_types(struct ec2_market *m, const struct ec2_class *k, struct ec
 /* What ec2_market_types() gave stays for as long as it is held: for those who park meanwhile. */
 struct ec2_view *ec2_market_hold(struct ec2_market *m, const struct ec2_types *t);
 void ec2_market_release(struct ec2_market *m, struct ec2_view *v);
+/* The types of a view with the prices and the capacity that NodeOverlays give to them for the pool (aws 4.1), in their order; worked out when something has changed. Lives as long as the view is held. */
+const struct catalog *ec2_market_overlaid(struct ec2_market *m, struct ec2_view *v, sym pool);
 /* All classes that NodePools refer to, for the planner; another one, with a higher version, when anything has changed. */
 const struct catalog *ec2_market_catalog(struct ec2_market *m);
 void ec2_market_learn(struct ec2_market *m, str type, uint64_t amis, int64_t bytes);

@@ -158,27 +158,12 @@ static bool find_placement(struct ec2_launching *l, struct err *e)
     return true;
 }
 
-/* With the prices and the capacity that NodeOverlays give to types of the claim's pool (aws 4.1). */
-static const struct catalog *overlaid(const struct ec2_launching *l, const struct catalog *base)
+static bool launch_from(struct ec2_launching *l, const struct ec2_types *types, const struct catalog *seen,
+                        struct machine *ret, struct err *e)
 {
-    const struct ec2 *p = l->p;
-    const struct catalog *c = base;
-    sym pool;
-
-    if (p->settings.node_overlays && p->host.overlaid && lset_value(p->syms, l->claim->labels, SYM(NP), &pool))
-        c = p->host.overlaid(p->host.ctx, l->a, sym_str(p->syms, pool), base);
-    assert(c->n == base->n); /* one for one: there is one pool */
-    return c;
-}
-
-static bool launch_from(struct ec2_launching *l, const struct ec2_types *types, struct machine *ret, struct err *e)
-{
-    const struct catalog base = {
-        .types = types->v, .n = types->n, .rules = ec2_label_rules(l->a, l->p->syms), .origin = STR("aws")};
-    const struct catalog *seen = overlaid(l, &base);
     struct ec2_choose_input in = {
         .syms = l->p->syms,
-        .rules = &base.rules,
+        .rules = &seen->rules,
         .claim = l->claim,
         .types = seen->types,
         .detail = types->detail,
@@ -217,7 +202,7 @@ bool ec2_launch(struct ec2 *p, struct arena *a, const struct nodeclaim *c, struc
         return ec2_launch_error(e, ERR_IO, "InstanceTypeResolutionFailed", "Error resolving instance types");
     }
     struct ec2_view *view = ec2_market_hold(p->market, &types); /* others ask for types while this launch waits */
-    bool ok = launch_from(&l, &types, ret, e);
+    bool ok = launch_from(&l, &types, ec2_market_overlaid(p->market, view, pool), ret, e);
     ec2_market_release(p->market, view);
     return ok;
 }

@@ -45,7 +45,7 @@ static bool pick_subnets(struct ec2_launching *l, struct err *e)
     const struct ec2_class *k = l->k;
 
     if (k->status.n_subnets == 0)
-        return ec2_launch_error(e, ERR_INVALID, "SubnetResolutionFailed", "no subnets are present in the status");
+        return ec2_launch_error(e, ERR_IO, "SubnetResolutionFailed", "Error getting subnets");
     l->picks = arena_new_array(l->a, struct ec2_pick, k->status.n_subnets);
     l->n_picks = 0;
     for (uint32_t i = 0; i < k->status.n_subnets; i++) {
@@ -261,7 +261,7 @@ static void learn_shortage(struct ec2_launching *l, const struct ec2_fleet_error
             mark(l, sym_str(l->p->syms, l->choice.v[i].type->name), zone, STR(""));
         return;
     }
-    mark(l, type, zone, partition_of(l) ? l->choice.partition : STR(""));
+    mark(l, type, zone, l->choice.partition);
 }
 
 static void learn(struct ec2_launching *l, const struct ec2_fleet_error *x)
@@ -349,6 +349,9 @@ bool ec2_launch_fleet(struct ec2_launching *l, struct ec2_launched *ret, bool *r
     if (!pick_subnets(l, e))
         return false;
     warn_of_few_types(l);
+    if (l->k->status.n_groups == 0)
+        return create_error(
+            l, "Error getting launch template configs: ", STR("no security groups are present in the status"), NULL, e);
     if (!ec2_launch_groups(l->a, l->p->syms, &l->choice, l->k, ec2_claim_wants_efa(l), &groups, &n_groups, e))
         return create_error(l, "Error getting launch template configs: ", arena_strdup(l->a, str_c(e->msg)), NULL, e);
     if (!make_configs(l, groups, n_groups, &r, e))

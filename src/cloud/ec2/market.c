@@ -19,6 +19,12 @@ struct era { /* what EC2 said at one time */
     uint32_t refs;
 };
 
+struct overlaid { /* a view as a NodePool sees it with its NodeOverlays */
+    sym pool;
+    uint64_t news, changes; /* it was worked out from */
+    const struct catalog *catalog;
+};
+
 struct ec2_view {
     uint64_t key; /* of what it was worked out from */
     struct arena *a;
@@ -27,6 +33,7 @@ struct ec2_view {
     size_t first_bytes;
     uint64_t serial;  /* no other view has it */
     uint64_t changes; /* of offerings, so far */
+    VEC(struct overlaid) overlaid;
     uint32_t refs;
 };
 
@@ -66,6 +73,7 @@ static void view_release(struct ec2_view *v)
     if (--v->refs > 0)
         return;
     era_release(v->era);
+    vec_fini(&v->overlaid);
     arena_free(v->a);
     free(v);
 }
@@ -335,6 +343,30 @@ struct ec2_view *ec2_market_hold(struct ec2_market *m, const struct ec2_types *t
 void ec2_market_release(struct ec2_market *m UNUSED, struct ec2_view *v)
 {
     view_release(v);
+}
+
+/* In the view's arena: what is older goes with the view, which is worked out anew when it has grown. */
+const struct catalog *ec2_market_overlaid(struct ec2_market *m, struct ec2_view *v, sym pool)
+{
+    const struct ec2_host *host = &m->p->host;
+    uint64_t news = host->news ? host->news(host->ctx) : 0;
+    struct overlaid *x = NULL;
+
+    for (uint32_t i = 0; i < v->overlaid.n && !x; i++)
+        if (sym_eq(v->overlaid.v[i].pool, pool))
+            x = &v->overlaid.v[i];
+    if (x && host->news && x->news == news && x->changes == v->changes)
+        return x->catalog;
+    if (!x)
+        x = vec_add(&v->overlaid);
+    struct catalog *base = arena_new_one(v->a, struct catalog);
+    *base = (struct catalog){
+        .types = v->types.v, .n = v->types.n, .rules = ec2_label_rules(v->a, m->p->syms), .origin = STR("aws")};
+    *x = (struct overlaid){pool, news, v->changes, base};
+    if (m->p->settings.node_overlays && host->overlaid && sym_some(pool))
+        x->catalog = host->overlaid(host->ctx, v->a, sym_str(m->p->syms, pool), base);
+    assert(x->catalog->n == base->n); /* one for one: there is one pool */
+    return x->catalog;
 }
 
 /* ---- the catalogue ---- */

@@ -151,6 +151,13 @@ uint32_t ec2_image_queries(struct arena *a, const struct ec2_class *k, const str
 
 /* ---- answers ---- */
 
+static int subnet_by_id(const void *a, const void *b, void *ctx UNUSED)
+{
+    const struct ec2_subnet *x = a, *y = b;
+
+    return str_cmp(x->id, y->id);
+}
+
 static int subnet_order(const void *a, const void *b, void *ctx UNUSED)
 {
     const struct ec2_subnet *x = a, *y = b;
@@ -160,16 +167,20 @@ static int subnet_order(const void *a, const void *b, void *ctx UNUSED)
     return str_cmp(x->id, y->id);
 }
 
+/* Several terms may find one subnet, with fewer addresses each time: the last word counts, as it does for those that are free (found.c). */
 uint32_t ec2_subnets_found(struct arena *a, const struct ec2_subnet *v, uint32_t n, struct ec2_class_subnet **ret)
 {
     struct ec2_subnet *all = arena_dup_array(a, struct ec2_subnet, v, n);
     uint32_t n_out = 0;
 
-    sort_stable(all, n, sizeof(*all), subnet_order, NULL);
-    *ret = arena_new_array(a, struct ec2_class_subnet, n);
-    for (uint32_t i = 0; i < n; i++) /* repetitions say the same, so they are neighbours */
-        if (n_out == 0 || !str_eq((*ret)[n_out - 1].id, all[i].id))
-            (*ret)[n_out++] = (struct ec2_class_subnet){all[i].id, all[i].zone, all[i].zone_id};
+    sort_stable(all, n, sizeof(*all), subnet_by_id, NULL);
+    for (uint32_t i = 0; i < n; i++)
+        if (i + 1 == n || !str_eq(all[i].id, all[i + 1].id))
+            all[n_out++] = all[i];
+    sort_stable(all, n_out, sizeof(*all), subnet_order, NULL);
+    *ret = arena_new_array(a, struct ec2_class_subnet, n_out);
+    for (uint32_t i = 0; i < n_out; i++)
+        (*ret)[i] = (struct ec2_class_subnet){all[i].id, all[i].zone, all[i].zone_id};
     return n_out;
 }
 

@@ -78,8 +78,8 @@ static bool user_data(struct ec2 *p, struct arena *a, const struct ec2_template_
         .max_pods = r->type->pods,
         .kube_reserved = r->type->kube_reserved,
         .system_reserved = r->type->system_reserved,
-        .dns = k->kubelet.has_dns ? k->kubelet.dns : &p->cluster.dns,
-        .n_dns = k->kubelet.has_dns ? k->kubelet.n_dns : p->cluster.dns.n != 0,
+        .dns = k->kubelet.n_dns ? k->kubelet.dns : &p->cluster.dns, /* an empty list is like none */
+        .n_dns = k->kubelet.n_dns ? k->kubelet.n_dns : p->cluster.dns.n != 0,
         .ami_version = ec2_bottlerocket_version(k),
     };
 
@@ -257,6 +257,13 @@ static void put_reservation(const struct ec2 *p, const struct ec2_template_reque
         ret->market = STR("interruptible-capacity-reservation");
 }
 
+/* Whoever asks for either: v1.14.1 knows the second name, later ones the first. */
+static bool wants_enclaves(struct ec2 *p, const struct nodeclaim *claim)
+{
+    return reslist_get(&claim->requests, sym_of(p->syms, STR("eks.amazonaws.com/nitro-sandbox"))) ||
+           reslist_get(&claim->requests, sym_of(p->syms, STR("eks.amazonaws.com/nip-slots")));
+}
+
 bool ec2_template_data(struct ec2 *p, struct arena *a, const struct ec2_template_request *r,
                        struct ec2_template_data *ret, struct err *e)
 {
@@ -268,7 +275,7 @@ bool ec2_template_data(struct ec2 *p, struct arena *a, const struct ec2_template
         .monitoring = k->monitoring == 1,
         .tenancy = str_c(r->tenancy),
         .nested_virtualization = k->nested_virtualization,
-        .enclaves = reslist_get(&claim->requests, sym_of(p->syms, STR("eks.amazonaws.com/nitro-sandbox"))) != NULL,
+        .enclaves = wants_enclaves(p, claim),
     };
     struct aws_answer f;
 

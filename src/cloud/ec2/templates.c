@@ -68,12 +68,21 @@ static char *copy(str s)
     return c;
 }
 
-static void drop(struct ec2_templates *t, const struct entry *x)
+/* Out of the list; its texts are the caller's. */
+static struct entry take(struct ec2_templates *t, const struct entry *x)
 {
+    struct entry taken = *x;
     uint32_t i = (uint32_t)(x - t->v.v);
 
-    entry_fini(&t->v.v[i]);
     memmove(&t->v.v[i], &t->v.v[i + 1], (--t->v.n - i) * sizeof(struct entry));
+    return taken;
+}
+
+static void drop(struct ec2_templates *t, const struct entry *x)
+{
+    struct entry gone = take(t, x);
+
+    entry_fini(&gone);
 }
 
 static void keep(struct ec2_templates *t, const struct ec2_template *is)
@@ -97,23 +106,40 @@ static struct entry *first_old(struct ec2_templates *t)
     return NULL;
 }
 
-static void end_old(void *arg)
+/* false: it is there yet, and may be gone if it is tried again. */
+static bool end_one(struct ec2_templates *t, const struct entry *x)
 {
     AUTO(arena) struct arena *a = arena_new(0);
+    struct err e;
+
+    if (ec2_delete_template(t->p->aws, a, str_c(x->id), (str){0}, &e) || e.kind == ERR_NOT_FOUND)
+        return true;
+    if (t->p->host.say)
+        t->p->host.say(t->p->host.ctx, /* error= */ true, "failed to delete launch template", &e);
+    return e.kind != ERR_THROTTLED && e.kind != ERR_IO && e.kind != ERR_TIMEOUT;
+}
+
+/* One that EC2 had no time for is tried again a minute later: nobody else would ever end it. */
+static void end_old(void *arg)
+{
     struct ec2_templates *t = arg;
+    VEC(struct entry) again = {0};
     struct entry *x;
     struct turn mine;
-    struct err e;
 
     if (!turns_take(&t->turns, t->p->world, STR(""), &mine))
         return;
     while ((x = first_old(t)) != NULL) {
-        str id = arena_strdup(a, str_c(x->id));
+        struct entry old = take(t, x);
 
-        drop(t, x);
-        if (!ec2_delete_template(t->p->aws, a, id, (str){0}, &e) && e.kind != ERR_NOT_FOUND && t->p->host.say)
-            t->p->host.say(t->p->host.ctx, /* error= */ true, "failed to delete launch template", &e);
+        if (end_one(t, &old))
+            entry_fini(&old);
+        else
+            vec_push(&again, old);
     }
+    for (uint32_t i = 0; i < again.n; i++)
+        vec_push(&t->v, again.v[i]);
+    vec_fini(&again);
     if (t->v.n)
         timer_set(t->p->world, &t->sweep, SWEEP_US);
     turns_give(&t->turns, &mine);

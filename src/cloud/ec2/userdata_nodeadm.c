@@ -35,7 +35,7 @@ static struct tree *kubelet_tree(struct arena *a, const struct ec2_class *k, con
     struct tree *t = k->kubelet.raw ? tree_copy(a, k->kubelet.raw) : tree_new_map(a);
     struct ec2_kvs kube = boot_kube_reserved(a, k, b), system = boot_system_reserved(a, k, b);
 
-    if (!tree_get(t, "clusterDNS") && b->n_dns) {
+    if (k->kubelet.n_dns == 0 && b->n_dns) {
         struct tree *dns = tree_new_list(a);
 
         for (uint32_t i = 0; i < b->n_dns; i++)

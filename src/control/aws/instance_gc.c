@@ -29,19 +29,52 @@ static bool has_claim(struct aws_machines *s, str provider_id)
     return false;
 }
 
+/* Since when no claim has known of the machine. */
+static int64_t stranger_since_us(const struct aws_machines *s, str id, int64_t now_us)
+{
+    for (uint32_t i = 0; i < s->strangers.n; i++)
+        if (str_eq(s->strangers.v[i].id, id))
+            return s->strangers.v[i].since_us;
+    return now_us;
+}
+
+/* Nothing is ended in a zone that is shifted away from (aws 4.10): to try it all the same would be a failure for as long as the shift lasts, and orphans of other zones would wait
+ * for its back-off. */
+static bool is_candidate(const struct sweep *w, const struct ec2_instance *m, str provider_id)
+{
+    const struct aws_provider *p = &w->s->o.provider;
+
+    return !str_is(m->state, "shutting-down") && !str_is(m->state, "terminated") && !has_claim(w->s, provider_id) &&
+           !p->zone_is_shifted(p->p, m->zone_id);
+}
+
+/* A launch is a time of AWS's clock. When ours was set back since, or is slow, it is in the future, and the machine would stay young for hours: so one that has been a stranger for long enough by the steady
+ * clock is old, too. */
 static void find_orphans(struct sweep *w, const struct ec2_instances *there)
 {
-    int64_t now_ms = world_now_ms(w->s->c->world);
+    struct aws_machines *s = w->s;
+    int64_t now_ms = world_now_ms(s->c->world), now_us = world_mono_us(s->c->world);
+    struct arena *keep = arena_new(0);
+    VEC(struct stranger) next = {0};
 
     w->ids = arena_new_array(w->r->arena, str, there->n);
     for (uint32_t i = 0; i < there->n; i++) {
         const struct ec2_instance *m = &there->v[i];
         str id = arena_printf(w->r->arena, "aws:///" STR_FMT "/" STR_FMT, STR_ARG(m->zone), STR_ARG(m->id));
 
-        if (!str_is(m->state, "shutting-down") && !str_is(m->state, "terminated") && !has_claim(w->s, id) &&
-            sat_sub(now_ms, m->launched_ms) > YOUNG_MS)
+        if (!is_candidate(w, m, id))
+            continue;
+        struct stranger x = {arena_strdup(keep, m->id), stranger_since_us(s, m->id, now_us)};
+        vec_push(&next, x);
+        if (sat_sub(now_ms, m->launched_ms) > YOUNG_MS || now_us - x.since_us > YOUNG_MS * 1000ll)
             w->ids[w->n++] = id;
     }
+    arena_free(s->strangers_in);
+    s->strangers_in = keep;
+    s->strangers.n = 0;
+    for (uint32_t i = 0; i < next.n; i++)
+        vec_push(&s->strangers, next.v[i]);
+    vec_fini(&next);
 }
 
 static void collect(void *ctx, uint32_t i)

@@ -185,6 +185,8 @@ void aws_machines_free(struct aws_machines *s)
     arena_free(s->look.arena);
     arena_free(s->unwell_in);
     vec_fini(&s->unwell);
+    arena_free(s->strangers_in);
+    vec_fini(&s->strangers);
     for (uint32_t i = 0; i < s->shifted.n; i++)
         free((char *)(uintptr_t)s->shifted.v[i].p);
     vec_fini(&s->shifted);

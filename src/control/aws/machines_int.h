@@ -11,6 +11,11 @@
 #define AWS_GROUP "karpenter.k8s.aws"
 #define RESERVATION_LABEL "karpenter.k8s.aws/capacity-reservation-id"
 
+struct stranger { /* a machine that no claim knew of when machines were listed last */
+    str id;
+    int64_t since_us; /* by the steady clock */
+};
+
 struct unwell { /* a machine that was found so by the last look at statuses */
     str id;
     unsigned kinds; /* bit of each enum interruption_kind */
@@ -35,7 +40,9 @@ struct aws_machines {
     struct arena *unwell_in;   /* of the next */
     VEC(struct unwell) unwell; /* instance status */
     uint32_t n_collections;    /* instance garbage collections that went well */
-    VEC(str) shifted;          /* zone ids that NodePools were told of; malloced */
+    struct arena *strangers_in;
+    VEC(struct stranger) strangers;
+    VEC(str) shifted; /* zone ids that NodePools were told of; malloced */
 };
 
 /* The machine with this id as claims and Nodes name it; empty: nobody does. */

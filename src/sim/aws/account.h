@@ -67,7 +67,12 @@ struct machine {
     enum machine_state state;
     struct timer life, reclaim; /* the next state; the end after a warning */
     int64_t reclaim_ms;         /* 0: nobody has warned it */
-    int64_t rebalance_ms, retire_ms;
+    int64_t rebalance_ms;
+    struct {                      /* what EC2 has scheduled for it */
+        int64_t from_ms;          /* 0: nothing */
+        const char *code, *state; /* "system-reboot", "active" */
+    } event;
+    str target_state; /* where its Auto Scaling group wants it; empty: it is in none */
     struct subnet *subnet;
     struct pool *pool;
     struct reservation *reservation;
@@ -230,6 +235,9 @@ str account_zone_id(const struct sim_aws *s, str zone);
 
 /* ---- making things ---- */
 
+void account_add_reservation(struct sim_aws *s, struct tree *doc); /* which lives as long as the account */
+void reservation_leave(struct machine *m);                         /* it goes on as an ordinary machine */
+
 int64_t account_now_ms(const struct sim_aws *s);
 int64_t account_mono_ms(const struct sim_aws *s); /* does not jump with the wall clock: for what lasts */
 bool account_chance(struct sim_aws *s, uint32_t per_64k);
@@ -282,6 +290,7 @@ struct machine *launch_one(struct sim_aws *s, const struct launch *l);
 /* ---- market.c ---- */
 
 void market_start(struct sim_aws *s);
+str machine_event_id(struct arena *a, const struct machine *m); /* of what is scheduled for it */
 double machine_price(const struct machine *m);
 
 /* ---- events.c, sqs.c ---- */

@@ -67,6 +67,9 @@ struct sim_aws_local {
 };
 void sim_aws_serve_machine(void *local, struct exchange *x); /* `local` is a struct sim_aws_local */
 
+/* Whose key a bearer token of `aws eks get-token` was made with, as an ARN; empty: nobody's here, or for another cluster, or no more. */
+str sim_aws_token_user(const struct sim_aws *s, struct arena *a, str token, str cluster);
+
 /* ---- what AWS does badly ---- */
 
 struct sim_aws_faults {     /* chances are per 65,536 */
@@ -90,6 +93,10 @@ enum sim_aws_notice {
 };
 /* false: no such machine is there. The event goes through the rules to the queues. */
 bool sim_aws_notify(struct sim_aws *s, str instance, enum sim_aws_notice n);
+/* What a machine hears of from IMDS alone: an event that EC2 has scheduled for it ("system-reboot", …; "active", "canceled", "completed"; constants), and the state that an Auto
+ * Scaling group wants it in ("InService", "Terminated"). */
+bool sim_aws_schedule(struct sim_aws *s, str instance, const char *code, const char *state);
+bool sim_aws_set_target_state(struct sim_aws *s, str instance, str state);
 bool sim_aws_interrupt(struct sim_aws *s, str instance); /* takes a spot machine back: SIM_AWS_SPOT_WARNING */
 bool sim_aws_crash(struct sim_aws *s, str instance);     /* AWS terminates it without a warning */
 
@@ -98,6 +105,10 @@ enum sim_aws_check { SIM_AWS_CHECK_INSTANCE, SIM_AWS_CHECK_SYSTEM, SIM_AWS_CHECK
 bool sim_aws_impair(struct sim_aws *s, str instance, enum sim_aws_check c, bool impaired);
 /* Its reservation was cancelled: it goes on as an ordinary machine. */
 bool sim_aws_unreserve(struct sim_aws *s, str instance);
+/* A capacity reservation as DescribeCapacityReservations answers it, from now on. */
+bool sim_aws_add_reservation(struct sim_aws *s, const struct tree *reservation, struct err *e);
+/* It is cancelled, and its machines go on as ordinary ones; a capacity block is over, and so are they. false: there is none that is active. */
+bool sim_aws_end_reservation(struct sim_aws *s, str id);
 
 /* How many more machines a pool gives; -1: no end of them. capacity_type: "spot", "on-demand". Empty type or zone: all of them. */
 void sim_aws_set_pool(struct sim_aws *s, str type, str zone, str capacity_type, int64_t more);

@@ -91,6 +91,7 @@ void record_call(struct call *c, int status);
 
 /* Who sent it. A bad signature fails the call. */
 bool signature_check(struct call *c);
+bool signature_date(str text, int64_t *ret_ms); /* "20260115T120000Z" */
 /* The service that the signature is for; empty: there is none. */
 str signature_service(const struct exchange *x);
 

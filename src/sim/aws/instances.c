@@ -243,14 +243,13 @@ static struct tree *status_doc(struct call *c, const struct machine *m)
     check_doc(c, doc, "InstanceStatus", m, SIM_AWS_CHECK_INSTANCE);
     check_doc(c, doc, "SystemStatus", m, SIM_AWS_CHECK_SYSTEM);
     check_doc(c, doc, "AttachedEbsStatus", m, SIM_AWS_CHECK_EBS);
-    if (m->retire_ms) {
+    if (m->event.from_ms) {
         struct tree *e = tree_push(c->a, tree_sublist(c->a, doc, "Events"), *tree_new_map(c->a));
 
-        tree_set_str(c->a, e, "InstanceEventId",
-                     arena_printf(c->a, "instance-event-" STR_FMT, STR_ARG(str_sub(m->m.id, 2, m->m.id.n))));
-        tree_set_str(c->a, e, "Code", STR("instance-retirement"));
+        tree_set_str(c->a, e, "InstanceEventId", machine_event_id(c->a, m));
+        tree_set_str(c->a, e, "Code", str_c(m->event.code));
         tree_set_str(c->a, e, "Description", STR("The instance is running on degraded hardware"));
-        tree_set_str(c->a, e, "NotBefore", account_time(c->a, m->retire_ms));
+        tree_set_str(c->a, e, "NotBefore", account_time(c->a, m->event.from_ms));
     }
     return doc;
 }

@@ -93,17 +93,8 @@ static bool load_reservations(struct sim_aws *s, const struct tree *account, str
     struct docs docs = {0};
     bool ok = load_docs(s, account, "capacityReservations", "CapacityReservationId", &docs, e);
 
-    for (uint32_t i = 0; i < docs.v.n; i++) {
-        struct reservation *r = arena_new_one(s->a, struct reservation);
-        int64_t total = 1;
-
-        r->doc = docs.v.v[i];
-        (void)tree_to_i64(tree_get(r->doc, "TotalInstanceCount"), &total);
-        doc_default(s, r->doc, "State", STR("active"));
-        doc_default(s, r->doc, "OwnerId", s->account_id);
-        live_number_init(&r->available, s->a, r->doc, "AvailableInstanceCount", total);
-        vec_push(&s->reservations, r);
-    }
+    for (uint32_t i = 0; i < docs.v.n; i++)
+        account_add_reservation(s, docs.v.v[i]);
     vec_fini(&docs.v);
     return ok;
 }

@@ -1,5 +1,6 @@
 /* local - what a machine can ask without leaving it: IMDSv2 (169.254.169.254), credentials of containers (169.254.170.2) and of pods (169.254.170.23). */
 #include <stdio.h>
+#include <time.h>
 
 #include "data/json.h"
 #include "sim/aws/account.h"
@@ -117,15 +118,21 @@ static str rebalance(const struct asker *q)
                         STR_ARG(account_time(q->x->arena, q->m->rebalance_ms)));
 }
 
+/* Here, and nowhere else, dates are written like this: "21 Jan 2019 09:00:43 GMT". */
 static str maintenance(const struct asker *q)
 {
-    if (!q->m || q->m->retire_ms == 0)
+    char from[64];
+    struct tm tm;
+
+    if (!q->m || q->m->event.from_ms == 0)
         return STR("[]");
+    time_t t = (time_t)(q->m->event.from_ms / 1000);
+    (void)strftime(from, sizeof(from), "%d %b %Y %H:%M:%S GMT", gmtime_r(&t, &tm));
     return arena_printf(q->x->arena,
-                        "[{\"Code\":\"instance-retirement\",\"EventId\":\"instance-event-0\",\"State\":\"active\","
-                        "\"NotBefore\":\"" STR_FMT
-                        "\",\"Description\":\"The instance is running on degraded hardware\"}]",
-                        STR_ARG(account_time(q->x->arena, q->m->retire_ms)));
+                        "[{\"NotBefore\":\"%s\",\"Code\":\"%s\","
+                        "\"Description\":\"The instance is running on degraded hardware\","
+                        "\"EventId\":\"" STR_FMT "\",\"NotAfter\":\"\",\"State\":\"%s\"}]",
+                        from, q->m->event.code, STR_ARG(machine_event_id(q->x->arena, q->m)), q->m->event.state);
 }
 
 static str identity_document(const struct asker *q)
@@ -154,6 +161,7 @@ static str metadata(const struct asker *q, str path)
     } facts[] = {
         {"dynamic/instance-identity/document", identity_document(q)},
         {"meta-data/ami-id", m ? m->image : STR("")},
+        {"meta-data/autoscaling/target-lifecycle-state", m ? q->m->target_state : STR("")},
         {"meta-data/events/maintenance/scheduled", maintenance(q)},
         {"meta-data/events/recommendations/rebalance", rebalance(q)},
         {"meta-data/hostname", m ? m->private_dns : STR("")},

@@ -216,9 +216,8 @@ bool sim_aws_notify(struct sim_aws *s, str instance, enum sim_aws_notice n)
     if (!m)
         return false;
     if (n == SIM_AWS_SCHEDULED_CHANGE) {
-        m->retire_ms = now;
         health_event(s, a, m);
-        return true;
+        return sim_aws_schedule(s, instance, "instance-retirement", "active");
     }
     struct tree *d = tree_new_map(a);
 
@@ -232,6 +231,32 @@ bool sim_aws_notify(struct sim_aws *s, str instance, enum sim_aws_notice n)
     }
     event_emit(s, "aws.ec2", types[n], account_arn(s, a, "ec2", "instance/", m->m.id), d);
     return true;
+}
+
+bool sim_aws_schedule(struct sim_aws *s, str instance, const char *code, const char *state)
+{
+    struct machine *m = machine_there(s, instance);
+
+    if (!m)
+        return false;
+    m->event.from_ms = account_now_ms(s);
+    m->event.code = code;
+    m->event.state = state;
+    return true;
+}
+
+str machine_event_id(struct arena *a, const struct machine *m)
+{
+    return arena_printf(a, "instance-event-" STR_FMT, STR_ARG(str_sub(m->m.id, 2, m->m.id.n)));
+}
+
+bool sim_aws_set_target_state(struct sim_aws *s, str instance, str state)
+{
+    struct machine *m = machine_there(s, instance);
+
+    if (m)
+        m->target_state = arena_strdup(m->a, state);
+    return m != NULL;
 }
 
 bool sim_aws_interrupt(struct sim_aws *s, str instance)
@@ -263,10 +288,8 @@ bool sim_aws_unreserve(struct sim_aws *s, str instance)
 {
     struct machine *m = machine_there(s, instance);
 
-    if (m) {
-        (void)tree_drop(m->doc, STR("CapacityReservationId"));
-        m->reservation = NULL;
-    }
+    if (m)
+        reservation_leave(m);
     return m != NULL;
 }
 

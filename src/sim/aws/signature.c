@@ -65,8 +65,7 @@ static bool refuse(struct call *c, enum no why)
     return call_fail(c, words[why].code[service_protocol(c->action->service)], "%s", words[why].message);
 }
 
-/* "20260115T120000Z". */
-static bool amz_date_read(str text, int64_t *ret_ms)
+bool signature_date(str text, int64_t *ret_ms)
 {
     char iso[24];
     struct err e;
@@ -154,7 +153,7 @@ bool signature_check(struct call *c)
         return refuse(c, NO_KEY);
     if (!region_fits(c, claim.region))
         return refuse(c, NO_MATCH);
-    if (!amz_date_read(date, &at) || !str_starts(date, claim.date))
+    if (!signature_date(date, &at) || !str_starts(date, claim.date))
         return refuse(c, NO_MATCH);
     if (at < now - MAX_SKEW_MS || at > now + MAX_SKEW_MS)
         return refuse(c, NO_TIME);

@@ -213,7 +213,7 @@ bool query_rv(struct request *r, uint64_t *ret, struct status *st); /* resourceV
 
 const struct virtual_kind *virtual_kind_of(str group, str version, str plural);
 const struct virtual_kind *virtual_kind_at(uint32_t i); /* NULL at the end */
-/* The service account whom the server gave this token; false: nobody. */
+/* The service account whom the server gave this token, or whoever its owner knows by it; false: nobody. */
 bool token_user(struct front *f, struct arena *a, str token, struct user *ret);
 void tokens_fini(struct front *f);
 void watchers_fini(struct front *f);

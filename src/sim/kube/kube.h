@@ -55,6 +55,9 @@ struct kube_options {
     const char *version; /* "v1.36.3" */
     uint32_t window;     /* revisions that a watch can go back; 0: 20,000 */
     int64_t window_us;   /* … and for how long; 0: 5 minutes */
+    /* The name of whoever comes with a token that this server did not give out; empty: nobody. Such a user may do everything. May be NULL. */
+    str (*who)(void *ctx, struct arena *a, str token);
+    void *who_ctx;
 };
 
 struct kube *kube_new(struct world *w, const struct kube_options *o);

@@ -545,6 +545,59 @@ static void expired_on_the_way(void **state)
     cloud_fini(&c);
 }
 
+static void later_fiber(void *arg)
+{
+    struct cloud *c = arg;
+
+    fiber_sleep_us(aws_world(c->lab.aws), 6 * MINUTE_MS * 1000);
+    (void)call(c);
+}
+
+static void later_call(struct cloud *c)
+{
+    aws_lab_go(&c->lab, later_fiber, c);
+    aws_lab_run(&c->lab, 10 * MINUTE_MS);
+}
+
+/* Whoever rotates the keys of a profile writes others into its file. */
+static void keys_of_a_file_are_rotated(void **state)
+{
+    static const char *const vars[] = {BASE, NULL};
+    static const char *const words[] = {"ExpiredToken", "AuthFailure", "UnrecognizedClientException"};
+    struct cloud c = {0};
+
+    (void)state;
+    aws_lab_file(&c.lab, "/h/.aws/credentials", "[default]\n" KEYS("ONE"));
+    cloud_init(&c, 1, vars);
+    one_call(&c);
+    check_str("at first", c.last_id, "ONE");
+    aws_lab_file(&c.lab, "/h/.aws/credentials", "[default]\n" KEYS("TWO"));
+    later_call(&c);
+    check_str("a while later", c.last_id, "TWO");
+    aws_lab_file(&c.lab, "/h/.aws/credentials", "[default]\n"); /* between two writes */
+    later_call(&c);
+    check_str("what it said last", c.last_id, "TWO");
+    aws_lab_file(&c.lab, "/h/.aws/credentials", NULL);
+    later_call(&c);
+    check_str("what it said last", c.last_id, "TWO");
+    check_u64("nobody was kept waiting", c.n_bad, 0);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        aws_lab_file(&c.lab, "/h/.aws/credentials", i % 2 ? "[default]\n" KEYS("ODD") : "[default]\n" KEYS("EVEN"));
+        c.revoked = words[i];
+        aws_lab_go(&c.lab, call_fiber, &c); /* at once: nobody has looked into the file yet */
+        aws_lab_run(&c.lab, SECOND_MS);
+        check_ok(words[i], c.n_bad == 0, &c.e);
+        check_str(words[i], c.last_id, i % 2 ? "ODD" : "EVEN");
+    }
+    uint32_t before = c.n_calls;
+    c.revoked = "AuthFailure";
+    aws_lab_file(&c.lab, "/h/.aws/credentials", NULL);
+    aws_lab_go(&c.lab, call_fiber, &c);
+    aws_lab_run(&c.lab, SECOND_MS);
+    check_u64("once more, with those that there are", c.n_calls - before, 2);
+    cloud_fini(&c);
+}
+
 /* ---- IMDS ---- */
 
 static void region_by_imds(void *arg)
@@ -629,6 +682,7 @@ int main(void)
         cmocka_unit_test(renewal_fails),
         cmocka_unit_test(one_asks_for_all),
         cmocka_unit_test(expired_on_the_way),
+        cmocka_unit_test(keys_of_a_file_are_rotated),
         cmocka_unit_test(regions),
         cmocka_unit_test(what_sources_say),
     };

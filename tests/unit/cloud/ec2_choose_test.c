@@ -258,6 +258,32 @@ static void one_kind_of_reservation(void **state)
               "on-demand: m6g.large m5.large");
 }
 
+/* A block that is used up, or about to end, is no reason to launch nothing. */
+static void blocks_that_are_over(void **state)
+{
+    static const struct ec2_reserved none[] = {{STR_INIT("cb-1"), 0}, {STR_INIT("cb-2"), 0}};
+    static const struct ec2_reserved one[] = {{STR_INIT("cb-1"), 0}, {STR_INIT("cb-2"), 1}};
+    struct ec2_lab *l = *state;
+
+    reserve(l);
+    l->in.reserved = none;
+    l->in.n_reserved = ARRAY_LEN(none);
+    (void)ec2_types_offerings(l->a, &l->in, &l->types);
+    check_str("anything else will do", chosen(l, (struct wish){.requirements = {TYPES "m5.xlarge"}}),
+              "spot: m5.xlarge");
+    check_str("on demand", chosen(l, (struct wish){.requirements = {TYPES "m5.xlarge", CT "reserved,on-demand"}}),
+              "on-demand: m5.xlarge");
+    check_str("nothing else will do", chosen(l, (struct wish){.requirements = {TYPES "m5.xlarge", CT "reserved"}}),
+              NONE);
+    l->in.reserved = one;
+    (void)ec2_types_offerings(l->a, &l->in, &l->types);
+    check_str("the other one", reserved(l, TYPES "m5.xlarge"), "m5.xlarge/cb-2");
+    l->k.status.reservations[4].state = STR("expiring");
+    (void)ec2_types_offerings(l->a, &l->in, &l->types);
+    check_str("it ends soon", chosen(l, (struct wish){.requirements = {TYPES "m5.xlarge", CT "reserved,on-demand"}}),
+              "on-demand: m5.xlarge");
+}
+
 /* ---- templates and overrides ---- */
 
 static void groups_and_overrides(void **state)
@@ -301,6 +327,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_spot_that_is_dearer, ec2_lab_setup, ec2_lab_teardown),
         cmocka_unit_test_setup_teardown(tenancy_and_partition, ec2_lab_setup, ec2_lab_teardown),
         cmocka_unit_test_setup_teardown(one_kind_of_reservation, ec2_lab_setup, ec2_lab_teardown),
+        cmocka_unit_test_setup_teardown(blocks_that_are_over, ec2_lab_setup, ec2_lab_teardown),
         cmocka_unit_test_setup_teardown(groups_and_overrides, ec2_lab_setup, ec2_lab_teardown),
     };
 

@@ -55,6 +55,35 @@ static void c2_classes_that_are_not_ready(void **state)
     check_u64("nothing was launched", class_lab_calls(x->l, "CreateFleet"), 0);
 }
 
+/* What only somebody who writes a status by hand gets to see. */
+static void classes_without_security_groups(void **state)
+{
+    struct provider_lab *x = *state;
+
+    begin(x, LAB_SPEC("al2023@latest"));
+    (void)tree_drop(tree_sub(x->l->a, x->l->stored[0], "status"), STR("securityGroups"));
+    check_true("no groups", !provider_lab_go(x, LAB_LAUNCH));
+    check_str("the kind", str_c(x->e.code), "LaunchFailed");
+    check_str("why", str_c(x->e.msg), "Error getting launch template configs: Instance launch failed");
+    check_u64("nothing was made", class_lab_calls(x->l, "CreateLaunchTemplate"), 0);
+}
+
+/* Of any amount: what v1.14.1 calls it, and what later versions do. */
+static void enclaves_by_request(void **state)
+{
+    static const char *const names[] = {"eks.amazonaws.com/nip-slots", "eks.amazonaws.com/nitro-sandbox"};
+    struct provider_lab *x = *state;
+    struct ec2_settings s = provider_lab_settings();
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        provider_lab_reopen(x, NULL, &s);
+        begin(x, LAB_SPEC("al2023@latest"));
+        provider_lab_ask(x, names[i], 0);
+        check_ok(names[i], provider_lab_go(x, LAB_LAUNCH), &x->e);
+        check_true(names[i], str_contains(x->l->template, STR("\"EnclaveOptions\":{\"Enabled\":true}")));
+    }
+}
+
 /* ---- C3, C5, C6, L7 ---- */
 
 static void c3_nothing_to_launch(void **state)
@@ -127,8 +156,12 @@ static void overlays_count(void **state)
     provider_lab_want(x, "karpenter.sh/capacity-type", "on-demand");
     check_ok("launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
     check_str("the cheapest", provider_lab_of(&x->machine, "node.kubernetes.io/instance-type"), "m5.large");
-    x->dear = "m5.large";
     check_ok("launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
+    check_u64("asked for once", x->n_overlaid, 1);
+    x->dear = "m5.large";
+    x->news++;
+    check_ok("launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
+    check_u64("and when something was heard of", x->n_overlaid, 2);
     check_str("the cheapest by what overlays say", provider_lab_of(&x->machine, "node.kubernetes.io/instance-type"),
               "m5.xlarge");
     check_true("priorities are prices", str_contains(x->l->fleet, STR("\"Priority\":96")));
@@ -136,11 +169,16 @@ static void overlays_count(void **state)
     check_true("nobody has that", !provider_lab_go(x, LAB_LAUNCH) && x->e.kind == ERR_CAPACITY);
     x->dear = NULL;
     x->more = "m5.xlarge";
+    x->news++;
     check_ok("launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
     check_str("what an overlay adds", provider_lab_of(&x->machine, "node.kubernetes.io/instance-type"), "m5.xlarge");
     check_i64("and the claim is told",
               reslist_value(&x->machine.capacity, sym_of(x->p->syms, STR("smarter-devices/fuse"))), 1000);
+    ec2_mark_unavailable(x->p, STR("on-demand"), STR("m5.large"), STR("test-zone-1a"));
+    check_ok("launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
+    check_u64("and when offerings have changed", x->n_overlaid, 4);
     x->p->settings.node_overlays = false;
+    x->news++;
     check_true("without the gate", !provider_lab_go(x, LAB_LAUNCH) && x->e.kind == ERR_CAPACITY);
 }
 
@@ -573,6 +611,8 @@ int main(void)
         T(c3_nothing_to_launch),
         T(c5_l7_context_and_strategies),
         T(c6_many_values),
+        T(classes_without_security_groups),
+        T(enclaves_by_request),
         T(overlays_count),
         T(it18_prices_of_overlays_alone),
         T(it20_until_it_can_be_read),

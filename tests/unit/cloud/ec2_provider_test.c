@@ -43,6 +43,28 @@ static void templates_end_when_nobody_uses_them(void **state)
     check_u64("made again", class_lab_calls(x->l, "CreateLaunchTemplate"), 2);
 }
 
+#define BUSY "{\"code\":\"RequestLimitExceeded\",\"message\":\"slow down\"}"
+
+/* EC2 has no time for it, three attempts long: it is tried again. */
+static void templates_that_do_not_end_at_once(void **state)
+{
+    struct provider_lab *x = *state;
+    struct ec2_settings settings = provider_lab_settings();
+
+    provider_lab_reopen(x, "{\"faults\":{\"calls\":{\"DeleteLaunchTemplate\":[" BUSY "," BUSY "," BUSY "]}}}",
+                        &settings);
+    provider_lab_class(x, "default", LAB_SPEC("al2023@latest"), "pool");
+    check_ok("start", provider_lab_go(x, LAB_START), &x->e);
+    check_ok("launch", provider_lab_go(x, LAB_LAUNCH), &x->e);
+    class_lab_run(x->l, 100000);
+    check_u64("in vain", class_lab_calls(x->l, "DeleteLaunchTemplate"), 3);
+    check_true("that is told", str_contains(sb_view(&x->told), STR("failed to delete launch template")));
+    class_lab_run(x->l, 60000);
+    check_u64("ended", class_lab_calls(x->l, "DeleteLaunchTemplate"), 4);
+    class_lab_run(x->l, 180000);
+    check_u64("once", class_lab_calls(x->l, "DeleteLaunchTemplate"), 4);
+}
+
 /* Whoever sets the clock makes nothing older or younger. */
 static void a_clock_that_is_set(void **state)
 {
@@ -191,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_machine_from_birth_to_end, provider_lab_setup, provider_lab_teardown),
         cmocka_unit_test_setup_teardown(templates_end_when_nobody_uses_them, provider_lab_setup, provider_lab_teardown),
+        cmocka_unit_test_setup_teardown(templates_that_do_not_end_at_once, provider_lab_setup, provider_lab_teardown),
         cmocka_unit_test_setup_teardown(a_clock_that_is_set, provider_lab_setup, provider_lab_teardown),
         cmocka_unit_test_setup_teardown(templates_of_others_end_too, provider_lab_setup, provider_lab_teardown),
         cmocka_unit_test_setup_teardown(drift_of_every_kind, provider_lab_setup, provider_lab_teardown),

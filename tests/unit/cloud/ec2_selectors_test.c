@@ -131,6 +131,9 @@ static void found_subnets_and_groups(void **state)
     check_str("then by id", s[1].id, "s-1");
     check_str("zone", s[2].zone, "a");
     check_str("zone id", s[2].zone_id, "1");
+    subnets[3].free_ips = 15; /* somebody used some between two questions */
+    check_u64("each once, whatever it said", ec2_subnets_found(f->a, subnets, ARRAY_LEN(subnets), &s), 3);
+    check_str("the last word counts", s[1].id, "s-3");
     check_u64("each once", ec2_groups_found(f->a, groups, ARRAY_LEN(groups), &g), 2);
     check_str("by id", g[0].id, "sg-1");
     check_str("by id", g[1].name, "x");

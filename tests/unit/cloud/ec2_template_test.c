@@ -70,6 +70,8 @@ static const struct {
     {"LT24 interfaces as the class says", LAB_SPEC_WITH(NICS), PLAIN, "\"InterfaceType\":\"efa-only\"", NULL},
     {"LT24 whoever asks for EFA", LAB_SPEC_WITH(NICS), EFA, "\"InterfaceType\":\"efa-only\"",
      "\"InterfaceType\":\"efa\","},
+    {"6.5 an empty list of DNS servers is like none", LAB_SPEC_WITH("\"kubelet\":{\"clusterDNS\":[]}"), PLAIN,
+     "clusterDNS:\\n      - 10.0.100.10\\n", "clusterDNS: []"},
     {"LT25 among others", LAB_SPEC("al2023@latest"), PLAIN, "\"Placement\":{\"Tenancy\":\"default\"}", NULL},
     {"LT25 alone", LAB_SPEC("al2023@latest"), DEDICATED, "\"Placement\":{\"Tenancy\":\"dedicated\"}", NULL},
     {"LT26 no reservation", LAB_SPEC("al2023@latest"), PLAIN, "\"CapacityReservationPreference\":\"none\"", NULL},

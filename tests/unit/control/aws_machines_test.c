@@ -54,6 +54,48 @@ static void many_orphans_go(void **state)
                    str_contains(sb_view(&l->p.told), arena_printf(l->far->a, "destroy aws:///za/i-%u\n", i)));
 }
 
+/* Our clock was set back: what was launched before is in the future. */
+static void orphans_of_the_future_go(void **state)
+{
+    struct machines_lab *l = *state;
+
+    l->p.n = 1;
+    l->p.v[0] = (struct ec2_instance){.id = STR("i-tomorrow"),
+                                      .zone = STR("za"),
+                                      .state = STR("running"),
+                                      .launched_ms = world_now_ms(l->far->world) + 3600 * 1000};
+    far_run(l->far, 25);
+    check_true("its claim may not know yet", !str_contains(sb_view(&l->p.told), STR("i-tomorrow")));
+    far_run(l->far, 30);
+    check_true("nobody ever will", str_contains(sb_view(&l->p.told), STR("destroy aws:///za/i-tomorrow\n")));
+}
+
+/* Nothing is ended in a zone that is shifted away from; that holds up no other. */
+static void orphans_of_shifted_zones_wait(void **state)
+{
+    struct machines_lab *l = *state;
+    int64_t now = world_now_ms(l->far->world);
+
+    l->p.shifted = true;
+    l->p.n = 2;
+    l->p.v[0] = (struct ec2_instance){.id = STR("i-a"),
+                                      .zone = STR("za"),
+                                      .zone_id = STR("ida"),
+                                      .state = STR("running"),
+                                      .launched_ms = now - 90000};
+    l->p.v[1] = (struct ec2_instance){.id = STR("i-b"),
+                                      .zone = STR("zb"),
+                                      .zone_id = STR("idb"),
+                                      .state = STR("running"),
+                                      .launched_ms = now - 90000};
+    far_run(l->far, 11);
+    check_true("not there", !str_contains(sb_view(&l->p.told), STR("destroy aws:///za/i-a\n")));
+    check_true("elsewhere", str_contains(sb_view(&l->p.told), STR("destroy aws:///zb/i-b\n")));
+    l->p.shifted = false;
+    far_run(l->far, 11);
+    check_true("when it is over", str_contains(sb_view(&l->p.told), STR("destroy aws:///za/i-a\n")));
+}
+
 /* G2: who is not tagged. */
 static void claims_that_are_not_tagged(void **state)
 {
@@ -298,6 +340,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LAB(orphans_go),
         LAB(many_orphans_go),
+        LAB(orphans_of_the_future_go),
+        LAB(orphans_of_shifted_zones_wait),
         LAB(claims_that_are_not_tagged),
         cmocka_unit_test(only_what_is_missing),
         LAB(tags_that_are_missing),

@@ -94,6 +94,41 @@ static void some_stay(void **state UNUSED)
     check_str("one is left", removal_title(r, a), "Empty/id: delete: nodepools=[b]: [n2] (savings: $0.50)");
 }
 
+/* How long consolidation leaves alone what it has decided. */
+static void settling(void **state UNUSED)
+{
+    static const struct {
+        const char *name;
+        uint32_t nominated, deleting, under_way;
+        int64_t since_s;
+        bool compat, want;
+    } cases[] = {
+        {"nothing happens", 0, 0, 0, 5, false, false},
+        {"a replacement is not there yet", 0, 0, 1, 5, false, true},
+        {"one node in twenty expects pods", 5, 0, 0, 5, false, false},
+        {"more expect pods", 6, 0, 0, 5, false, true},
+        {"one node in twenty goes", 0, 5, 0, 5, false, false},
+        {"more go", 0, 6, 0, 5, false, true},
+        {"some go, others expect pods", 3, 3, 0, 5, false, true},
+        {"not quite a minute later", 100, 0, 1, 59, false, true},
+        {"a minute later", 100, 0, 1, 60, false, false},
+        {"Karpenter does not wait", 100, 0, 1, 5, true, false},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct state_node nodes[100] = {0};
+        struct snapshot s = {.nodes = nodes, .n_nodes = ARRAY_LEN(nodes), .now_ms = 1000000};
+        struct disruptor d = {.began_ms = s.now_ms - cases[i].since_s * 1000, .under_way.n = cases[i].under_way};
+
+        s.settings.consolidation = cases[i].compat ? CONSOLIDATION_COMPAT : CONSOLIDATION_THOROUGH;
+        for (uint32_t k = 0; k < cases[i].nominated; k++)
+            nodes[k].nominated = true;
+        for (uint32_t k = 0; k < cases[i].deleting; k++)
+            nodes[99 - k].deleting = true;
+        check_true(cases[i].name, disruption_is_unsettled(&d, &s) == cases[i].want);
+    }
+}
+
 #define CLAIM                                                                                                          \
     "{apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: {name: %s, labels: {karpenter.sh/nodepool: a}}, spec: "  \
     "{requirements: [], nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}}, status: "       \
@@ -154,6 +189,7 @@ int main(void)
         cmocka_unit_test(words),
         cmocka_unit_test(fields),
         cmocka_unit_test(some_stay),
+        cmocka_unit_test(settling),
         cmocka_unit_test_setup_teardown(census, cluster_feed_setup, cluster_feed_teardown),
         cmocka_unit_test_setup_teardown(reservations, cluster_feed_setup, cluster_feed_teardown),
     };

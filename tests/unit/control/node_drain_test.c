@@ -117,9 +117,42 @@ static void deadlines(void **state)
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, fixture_setup, fixture_teardown)
 
+/* Of nodes that go at the same time: the smaller the pod, the later. */
+static void large_first(void **state)
+{
+    struct fixture *f = *state;
+    struct resq room[] = {{.name = SYM(CPU), .v = 16000}, {.name = SYM(MEMORY), .v = 64000}};
+    static const struct {
+        const char *name;
+        int64_t cpu, memory, wait_ms; /* cpu, memory: 0: not asked for */
+    } cases[] = {
+        {"a quarter of the node", 4000, 4000, 0},
+        {"most of it", 15000, 0, 0},
+        {"of either resource", 100, 16000, 0},
+        {"less than a quarter", 3999, 0, 1000},
+        {"an eighth", 2000, 1000, 1000},
+        {"a sixteenth", 1000, 0, 2000},
+        {"one in thirty-two", 0, 2000, 3000},
+        {"next to nothing", 1, 0, 4000},
+        {"nothing", 0, 0, 4000},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct resq asked[] = {{.name = SYM(CPU), .v = cases[i].cpu}, {.name = SYM(MEMORY), .v = cases[i].memory}};
+        struct podspec spec = {.requests = {asked, ARRAY_LEN(asked)}};
+        const struct pod pods[] = {POD("a", )};
+        uint32_t ix = 0;
+        struct drain d = drain_decide(f->a, f->t, pods, (struct pod_list){&ix, 1}, NO_DEADLINE, NOW);
+
+        check_i64("otherwise at once", d.evict[0].wait_ms, 0);
+        drain_large_first(&d, pods, &(struct reslist){room, ARRAY_LEN(room)});
+        check_i64(cases[i].name, d.evict[0].wait_ms, cases[i].wait_ms);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(who_goes), TEST(groups), TEST(deadlines)};
+    const struct CMUnitTest tests[] = {TEST(who_goes), TEST(groups), TEST(deadlines), TEST(large_first)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

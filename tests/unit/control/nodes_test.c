@@ -375,8 +375,8 @@ static void a_new_pod_of_the_same_name(void **state)
     node_lab_up(x, "c", "");
     node_lab_pod(x, "a", "c", "", "");
     far_run(x->f, 3);
-    evictions_add(x->nodes->evictions, STR("default"), STR("a"), STR("another-uid"));
-    evictions_add(x->nodes->evictions, STR("default"), STR("nobody"), STR("u"));
+    evictions_add(x->nodes->evictions, STR("default"), STR("a"), STR("another-uid"), 0);
+    evictions_add(x->nodes->evictions, STR("default"), STR("nobody"), STR("u"), 0);
     (void)node_lab_writes(x);
     far_run(x->f, 5);
     check_str("left alone", node_lab_writes(x), "");

@@ -249,7 +249,8 @@ static void evict_once(struct client *c)
 {
     AUTO(arena) struct arena *a = arena_new(0);
 
-    last_ok = api_evict(c->api, a, STR("ns"), STR("pod 1"), STR("u-1"), &last_code, &last_err);
+    last_ok = api_evict(c->api, a, STR("ns"), STR("pod 1"), &(struct api_delete_options){.uid = STR("u-1")}, &last_code,
+                        &last_err);
 }
 
 static void delete_once(struct client *c)
