@@ -33,4 +33,5 @@ struct control {
     struct log *log;
     struct control_metrics *metrics;
     const struct options *options;
+    uint64_t n_for_buffers; /* NodeClaims that were made for nothing but room of capacity buffers */
 };

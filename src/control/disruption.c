@@ -20,6 +20,9 @@
 #define UNSETTLED_PART 20
 #define UNSETTLED_MS 60000
 #define UNSETTLED_POLL_MS 1000
+/* How long the next removal waits after one that was undone; twice as long each time, up to an hour. */
+#define UNDONE_MS 60000
+#define UNDONE_MOST_MS (60 * 60 * 1000ll)
 
 /* A loop that looks every ten seconds does not stay away for longer when something failed. */
 static const struct limiter_spec limit = {.base_us = 5000, .max_us = POLL_MS * 1000ll, .qps = 10, .burst = 100};
@@ -312,6 +315,20 @@ static struct removal *next_waiting(struct disruptor *d)
     return x;
 }
 
+/* kube-scheduler knows nothing of the room that capacity buffers ask for, and puts pods that had to go just there, as it likes nodes with much room. Then the room is bought again, and a
+ * node is too many again: the same could go on for as long as pods and buffers stay as they are. */
+static bool is_undone(const struct disruptor *d)
+{
+    return d->c->n_for_buffers != d->bought;
+}
+
+static bool is_put_off(const struct disruptor *d, const struct snapshot *s)
+{
+    int64_t wait_ms = MIN((int64_t)UNDONE_MS << MIN(d->n_undone, 10u), UNDONE_MOST_MS);
+
+    return s->settings.consolidation != CONSOLIDATION_COMPAT && is_undone(d) && s->now_ms - d->began_ms < wait_ms;
+}
+
 /* One after the other, each on a cluster in which those before it have begun. false: *ret is how the run ends. */
 static bool second_looks(struct disruptor *d, struct reconcile *r, struct result *ret)
 {
@@ -336,6 +353,10 @@ static bool second_looks(struct disruptor *d, struct reconcile *r, struct result
         if (!removal_start(d, r, x, &e)) {
             *ret = start_failed(r, &e);
             return false;
+        }
+        if (!d->acted) {
+            d->n_undone = is_undone(d) ? d->n_undone + 1 : 0;
+            d->bought = d->c->n_for_buffers;
         }
         d->acted = true;
         d->began_ms = world_now_ms(d->c->world);
@@ -384,7 +405,7 @@ static void look_along(struct disruptor *d, struct reconcile *r, struct sight *x
     uint64_t *gone = arena_new_array(r->arena, uint64_t, BITS_WORDS(x->s->n_nodes) + 1);
     int64_t began_us = world_mono_us(d->c->world);
 
-    if (d->c->options->settings.consolidation == CONSOLIDATION_COMPAT || any_drifted(d, r, x))
+    if (d->c->options->settings.consolidation == CONSOLIDATION_COMPAT || is_put_off(d, x->s) || any_drifted(d, r, x))
         return;
     for (uint32_t i = 0; i < empty->n_commands; i++)
         for (uint32_t k = 0; k < empty->commands[i].n_nodes; k++)
@@ -407,6 +428,8 @@ static struct result look_with_all(struct disruptor *d, struct reconcile *r, str
             return result_after_ms(UNSETTLED_POLL_MS);
         if (unsettled && m == METHOD_EMPTINESS)
             continue; /* a second look of its own would hold up the others */
+        if (m >= METHOD_MULTI && is_put_off(d, s))
+            return result_after_ms(POLL_MS);
         const struct pass *p = look(d, r, x, (enum disrupt_method)m);
         if (p->error.n) {
             (void)err_set(&r->err, ERR_INVALID, "disrupting nodes, " STR_FMT, STR_ARG(p->error));

@@ -80,6 +80,8 @@ struct disruptor {
     int64_t decided_us; /* when the first of these began to look */
     bool acted;         /* some of them have begun */
     int64_t began_ms;   /* when the latest of all did */
+    uint64_t bought;    /* control.n_for_buffers at that time */
+    uint32_t n_undone;  /* in a row, after which room was bought again */
     /* What was found to be nothing (lifecycle 2.7): a number that rises with every change that may make a difference, and every five minutes. */
     uint64_t epoch, news;
     int64_t news_ms;

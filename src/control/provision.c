@@ -236,6 +236,14 @@ struct launch {
     uint32_t n_failed, n_late; /* late: others make claims of the pool, or have since this was planned */
 };
 
+static bool is_for_buffers(const struct round_claim *x)
+{
+    for (uint32_t i = 0; i < x->n_pods; i++)
+        if (x->pods[i].buffer.n == 0)
+            return false;
+    return true;
+}
+
 static void create_one(void *ctx, uint32_t i)
 {
     struct launch *l = ctx;
@@ -250,6 +258,7 @@ static void create_one(void *ctx, uint32_t i)
             l->r->err = e;
         return;
     }
+    l->p->c->n_for_buffers += is_for_buffers(x);
     for (uint32_t k = 0; k < x->n_pods; k++)
         round_say_nominated(l->p->c, l->r->arena, &x->pods[k], name, STR(""));
 }
