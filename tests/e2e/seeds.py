@@ -264,6 +264,7 @@ def metrics(s):
 def chart(s):
     """The chart takes over the demo's own deployment with the values of each document, for the demo's cluster; the controller that it rolls out makes nodes. The last case: there is no way back."""
     clean(s)
+    s.run("kubectl delete servicemonitor karpenter -n karpenter --ignore-not-found")  # Helm changes nothing in a custom resource that it takes over
     s.run("kubectl delete pdb karpenter -n karpenter")  # it says minAvailable, the chart's maxUnavailable: Kubernetes takes one of them
     for values in sorted(os.listdir(delivery.VALUES)):
         s.run(f"helm upgrade --install karpenter {delivery.CHART} -n karpenter --skip-crds --take-ownership -f {delivery.VALUES}/{values} "
