@@ -1,0 +1,68 @@
+/* What the controller says to those who look on, Events, log lines and series, where no recorded scenario shows it. */
+#include <stdio.h>
+
+#include "support/check.h"
+#include "support/stage.h"
+
+#define KEEPS "consolidationPolicy: WhenEmpty, consolidateAfter: Never"
+
+/* ---- who tells what there is ---- */
+
+static uint32_t count_series(struct replica *r, const char *family)
+{
+    struct sb b = {0};
+    uint32_t n = 0;
+
+    replica_metrics(r, &b);
+    for (const char *at = sb_cstr(&b); (at = strstr(at, family)); at++)
+        n += at == b.p || at[-1] == '\n';
+    sb_fini(&b);
+    return n;
+}
+
+static const char *const told[] = {"karpenter_nodes_allocatable{",
+                                   "karpenter_pods_state{",
+                                   "karpenter_nodepools_usage{",
+                                   "karpenter_cluster_state_node_count",
+                                   "karpenter_cluster_state_synced",
+                                   "operator_nodeclaim_status_condition_count{",
+                                   "operator_nodeclaim_status_condition_transitions_total{",
+                                   "workqueue_depth{",
+                                   "karpenter_pods_startup_duration_seconds_count"}; /* last: of pods that start */
+
+/* Two that tell the same make every sum over replicas twice as large. */
+static void only_the_leader_tells(void **state UNUSED)
+{
+    static const char *const env[] = {"LOG_LEVEL", "error", NULL};
+    struct stage s = {.r = rig_new(1, env, NULL)};
+    struct rig *r = s.r;
+
+    fleet_class(r);
+    rig_start(r, 0);
+    rig_await_lead(r, 0, 30);
+    rig_start(r, 1);
+    stage_pool(&s, KEEPS, "");
+    stage_deploy(&s, "web", 2, "1");
+    lab_run(r->l, 30);
+    for (size_t i = 0; i < ARRAY_LEN(told); i++) {
+        check_true(told[i], count_series(r->replicas[0], told[i]) > 0);
+        check_u64(told[i], count_series(r->replicas[1], told[i]), 0);
+    }
+    check_u64("it says that it does not lead",
+              count_series(r->replicas[1], "leader_election_master_status{name=\"karpenter-leader-election\"} 0"), 1);
+    rig_stop(r, 0);
+    rig_await_lead(r, 1, 30);
+    lab_run(r->l, 5);
+    for (size_t i = 0; i + 1 < ARRAY_LEN(told); i++)
+        check_true(told[i], count_series(r->replicas[1], told[i]) > 0);
+    rig_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_leader_tells),
+    };
+
+    return cmocka_run_group_tests_name("sim/telling", tests, NULL, NULL);
+}
