@@ -1,9 +1,10 @@
-/* What the controller says to those who look on, Events, log lines and series, where no recorded scenario shows it. */
+/* What the controller says to those who look on, Events, log lines and series, where no recorded scenario shows it; and what it does when the clock is set. */
 #include <stdio.h>
 
 #include "support/check.h"
 #include "support/stage.h"
 
+#define CONSOLIDATES "consolidationPolicy: WhenEmptyOrUnderutilized, consolidateAfter: 0s, budgets: [{nodes: '100%'}]"
 #define KEEPS "consolidationPolicy: WhenEmpty, consolidateAfter: Never"
 
 /* ---- who tells what there is ---- */
@@ -58,10 +59,37 @@ static void only_the_leader_tells(void **state UNUSED)
     rig_free(r);
 }
 
+/* ---- the clock is set ---- */
+
+#define FOUND "karpenter_voluntary_disruption_eligible_nodes{reason=\"empty\"}"
+
+/* What was decided is looked at again fifteen seconds later, whatever the clock on the wall says. */
+static void a_decision_outlives_the_clock(void **state UNUSED)
+{
+    static const int64_t jumps_s[] = {-3600, 3600};
+
+    for (size_t i = 0; i < ARRAY_LEN(jumps_s); i++) {
+        struct stage *s = stage_new(NULL);
+
+        stage_pool(s, CONSOLIDATES, "");
+        stage_deploy(s, "web", 1, "1");
+        stage_wait(s, 60, 1, 1);
+        lab_patch(s->r->l, "deployments", "web", "{spec: {replicas: 0}}");
+        for (int k = 0; k < 60 && stage_metric(s, FOUND) != 1; k++)
+            lab_run(s->r->l, 1);
+        check_double("it was found", stage_metric(s, FOUND), 1);
+        check_true("and waits", !stage_saw(s, "n1 tainted"));
+        sim_jump(s->r->l->s->sim, jumps_s[i] * 1000);
+        stage_until(s, 20, "n1 tainted");
+        stage_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_leader_tells),
+        cmocka_unit_test(a_decision_outlives_the_clock),
     };
 
     return cmocka_run_group_tests_name("sim/telling", tests, NULL, NULL);
