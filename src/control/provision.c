@@ -191,6 +191,15 @@ static void nominate(struct provisioner *p, struct reconcile *r, const struct ro
     }
 }
 
+static void say_dropped(struct provisioner *p, struct reconcile *r, const struct round *d)
+{
+    for (uint32_t i = 0; i < d->n_dropped; i++) {
+        round_say_dropped(p->c, &d->dropped[i]);
+        log_info(r->log, "skipping, nodepool requirements filtered out all instance types",
+                 LOG_OBJ("NodePool", STR(""), d->dropped[i].pool));
+    }
+}
+
 static void say_excluded(struct reconcile *r, const struct round *d)
 {
     for (uint32_t i = 0; i < d->n_exclusions; i++)
@@ -356,6 +365,7 @@ static struct round *plan_round(struct provisioner *p, struct reconcile *r)
         return NULL;
     took = world_mono_us(c->world) - began;
     count_round(c, r->arena, p->round, took);
+    say_dropped(p, r, p->round);
     say_excluded(r, p->round);
     say_refusals(p, r, p->round);
     nominate(p, r, p->round);

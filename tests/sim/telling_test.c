@@ -7,6 +7,38 @@
 #define CONSOLIDATES "consolidationPolicy: WhenEmptyOrUnderutilized, consolidateAfter: 0s, budgets: [{nodes: '100%'}]"
 #define KEEPS "consolidationPolicy: WhenEmpty, consolidateAfter: Never"
 
+/* ---- NodePools that nothing can be made of (lifecycle 11, scheduling 9.2) ---- */
+
+static void no_instance_types(void **state UNUSED)
+{
+    static const struct {
+        const char *name, *requirements, *want;
+    } cases[] = {
+        {"none of this kind", "{key: kubernetes.io/arch, operator: In, values: [s390x]}",
+         "default: NodePool requirements filtered out all compatible available instance types\n"},
+        {"too few for minValues",
+         "{key: node.kubernetes.io/instance-type, operator: In, values: [c-4x-amd64-linux, c-8x-amd64-linux], minValues: "
+         "2}, {key: karpenter.kwok.sh/instance-cpu, operator: Lt, values: ['6']}",
+         "default: NodePool requirements filtered out all compatible available instance types due to minValues "
+         "incompatibility\n"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct stage *s = stage_new(NULL);
+
+        stage_pool(s, KEEPS, "");
+        lab_patch(
+            s->r->l, "nodepools", "default",
+            arena_printf(s->r->l->a, "{spec: {template: {spec: {requirements: [%s]}}}}%c", cases[i].requirements, 0).p);
+        stage_deploy(s, "web", 1, "1");
+        lab_run(s->r->l, 30);
+        check_str(cases[i].name, stage_events(s, "NoCompatibleInstanceTypes"), cases[i].want);
+        check_true(cases[i].name, str_contains(stage_events(s, "FailedScheduling"),
+                                               STR("nodepool requirements filtered out all available instance types")));
+        stage_free(s);
+    }
+}
+
 /* ---- who tells what there is ---- */
 
 static uint32_t count_series(struct replica *r, const char *family)
@@ -88,6 +120,7 @@ static void a_decision_outlives_the_clock(void **state UNUSED)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_instance_types),
         cmocka_unit_test(only_the_leader_tells),
         cmocka_unit_test(a_decision_outlives_the_clock),
     };
