@@ -63,7 +63,7 @@ static void on_event(void *ctx, const struct store_event *ev)
 
     if (ev->kind == OBJ_POD)
         on_pod(p, ev);
-    else if (ev->kind == OBJ_NODE && ev->change != STORE_GONE && is_disrupted(ev->is))
+    else if (ev->kind == OBJ_NODE && ev->is && is_disrupted(ev->is))
         batch_trigger(&p->batch, ((const struct node *)ev->is)->uid);
 }
 
