@@ -12,6 +12,8 @@
 
 #define POLL_MS 10000
 #define UNSYNCED_MS 1000
+#define UNSYNCED_QUIET_US (30 * 1000000ll)
+#define UNSYNCED_EVERY_US (10 * 1000000ll)
 #define UNSYNCED_WAITING_MS 100 /* a replacement is being launched, and the next removal is next in line */
 #define SECOND_LOOK_MS 15000
 #define OVERDUE_MS (15 * 60 * 1000ll)
@@ -48,6 +50,40 @@ static void say_overdue(const struct disruptor *d, struct reconcile *r)
     for (uint32_t m = 0; m < N_METHODS; m++)
         if (d->ran_ms[m] && now - d->ran_ms[m] > OVERDUE_MS)
             say_overdue_one(r, disrupt_method_name((enum disrupt_method)m), now - d->ran_ms[m]);
+}
+
+/* A claim that is not launched yet, or cannot be: empty when there is none. */
+static str unlaunched(const struct disruptor *d)
+{
+    struct names n = store_names(d->c->store, OBJ_NODECLAIM);
+
+    for (uint32_t i = 0; i < n.n; i++) {
+        const struct nodeclaim *c = store_claim(d->c->store, n.v[i]);
+
+        if (c && c->provider_id.n == 0 && store_meta(d->c->store, OBJ_NODECLAIM, n.v[i])->managed)
+            return n.v[i];
+    }
+    return (str){0};
+}
+
+/* While a machine may be on its way that nobody knows, nothing is planned and nothing goes. Somebody should know when that lasts (lifecycle 2.5). */
+static struct result await_sync(struct disruptor *d, struct reconcile *r)
+{
+    int64_t now_us = world_mono_us(d->c->world);
+    struct sb b = {0};
+
+    if (!d->unsynced_us) {
+        d->unsynced_us = MAX(now_us, 1);
+        d->complain_us = now_us + UNSYNCED_QUIET_US;
+    }
+    if (now_us > d->complain_us) {
+        duration_print(&b, (now_us - d->unsynced_us) / 1000000 * 1000000000);
+        log_error(r->log, "nothing is planned or disrupted, the cluster is not known", NULL,
+                  LOG_STR("unsynced-for", sb_view(&b)), LOG_OBJ("NodeClaim", STR(""), unlaunched(d)));
+        sb_fini(&b);
+        d->complain_us = now_us + UNSYNCED_EVERY_US;
+    }
+    return result_after_ms(d->waiting.n ? UNSYNCED_WAITING_MS : UNSYNCED_MS);
 }
 
 /* The number of the moment: the same as the last one when nothing has happened that consolidation would look at. */
@@ -477,7 +513,8 @@ static struct result run(struct reconcile *r)
     say_overdue(d, r);
     d->looped_ms = world_now_ms(d->c->world);
     if (!store_synced(d->c->store))
-        return result_after_ms(d->waiting.n ? UNSYNCED_WAITING_MS : UNSYNCED_MS);
+        return await_sync(d, r);
+    d->unsynced_us = 0;
     if (rest_holds(d)) {
         rest_run(d);
         return result_after_ms(POLL_MS);
@@ -487,7 +524,7 @@ static struct result run(struct reconcile *r)
     if (!marks_clean_up(d, r->arena, s, &e))
         return start_failed(r, &e);
     if (!store_synced(d->c->store)) /* claims were made meanwhile */
-        return result_after_ms(d->waiting.n ? UNSYNCED_WAITING_MS : UNSYNCED_MS);
+        return await_sync(d, r);
     if (d->waiting.n) {
         int64_t left_us = d->due_us - world_mono_us(d->c->world);
 

@@ -91,6 +91,30 @@ static void only_the_leader_tells(void **state UNUSED)
     rig_free(r);
 }
 
+/* ---- nothing can be known ---- */
+
+#define UNKNOWN "nothing is planned or disrupted, the cluster is not known"
+
+/* Lifecycle 2.5: a claim that cannot be launched holds everything up until it is given up. */
+static void told_what_holds_everything_up(void **state UNUSED)
+{
+    struct stage *s = stage_new(NULL);
+
+    stage_pool(s, KEEPS, "");
+    lab_apply(s->r->l, "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: no-type}\nspec: {expireAfter: "
+                       "Never, nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}, "
+                       "requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]}\n");
+    lab_run(s->r->l, 30);
+    check_u64("not at once", stage_log_count(s, UNKNOWN), 0);
+    lab_run(s->r->l, 25);
+    check_u64("every ten seconds", stage_log_count(s, UNKNOWN), 2);
+    check_true("and by whom", str_contains(stage_logged(s, UNKNOWN, "NodeClaim"), STR("c1")));
+    lab_delete(s->r->l, "nodeclaims", "no-type");
+    lab_run(s->r->l, 60);
+    check_u64("no more", stage_log_count(s, UNKNOWN), 2);
+    stage_free(s);
+}
+
 /* ---- the clock is set ---- */
 
 #define FOUND "karpenter_voluntary_disruption_eligible_nodes{reason=\"empty\"}"
@@ -122,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_instance_types),
         cmocka_unit_test(only_the_leader_tells),
+        cmocka_unit_test(told_what_holds_everything_up),
         cmocka_unit_test(a_decision_outlives_the_clock),
     };
 
