@@ -148,6 +148,13 @@ static bool can_elect(const struct autoscaler *o, struct err *e)
                    "LEADER_ELECTION_NAMESPACE or --disable-leader-election");
 }
 
+static void on_call(void *ctx, const struct api_call *c)
+{
+    struct autoscaler *o = ctx;
+
+    control_metrics_call(o->c.metrics, c, world_now_ms(o->s.world));
+}
+
 static void elect(struct autoscaler *o)
 {
     str ns = lease_namespace(o);
@@ -162,7 +169,9 @@ static void elect(struct autoscaler *o)
                               &(struct api_options){.user_agent = "karpenter/" KARPENTER_VERSION "/leader-election",
                                                     .qps = ELECTION_QPS,
                                                     .burst = ELECTION_BURST,
-                                                    .timeout_us = 5 * 1000000ll});
+                                                    .timeout_us = 5 * 1000000ll,
+                                                    .on_call = on_call,
+                                                    .ctx = o});
     o->election_recorder = recorder_new(o->election_api, o->s.identity, o->s.log);
     o->election = election_new(o->election_api, &(struct election_options){
                                                     .ns = ns,
@@ -195,13 +204,6 @@ static void start_provider(void *arg)
 }
 
 /* ---- life ---- */
-
-static void on_call(void *ctx, const struct api_call *c)
-{
-    struct autoscaler *o = ctx;
-
-    control_metrics_call(o->c.metrics, c, world_now_ms(o->s.world));
-}
 
 static void on_feed_error(void *ctx, enum object_kind kind, str ns, str name, const struct err *e)
 {

@@ -186,13 +186,17 @@ static const struct pass *look(struct disruptor *d, struct reconcile *r, struct 
     if (!x->told)
         x->told = pass_told(d, r->arena, s);
     o.told = x->told;
+    int64_t began_us = world_mono_us(d->c->world);
     const struct pass *p = disrupt_pass(r->arena, s, &o);
     /* A node that has been left alone for long enough becomes a candidate, though nothing has happened to it. */
     if (o.unchanged && !o.compat && p->n_candidates != d->n_settled[m]) {
         o.unchanged = false;
         p = disrupt_pass(r->arena, s, &o);
     }
-    x->searched |= p->n_candidates && !o.unchanged;
+    if (p->n_candidates && !o.unchanged) {
+        x->searched = true;
+        pass_solved(d, r->arena, m, began_us);
+    }
     pass_report(d, r, s, m, p);
     pass_told_more(d, s, p, x->told);
     d->ran_ms[m] = s->now_ms;
@@ -328,7 +332,9 @@ static enum recheck look_again(struct disruptor *d, struct removal *x, uint32_t 
         types[i] = type_indexes(a, s, &x->replacements[i]);
         n_types[i] = x->replacements[i].n_types;
     }
+    int64_t began_us = world_mono_us(d->c->world);
     enum recheck ret = disrupt_recheck(a, s, &o, &c, ret_failed);
+    pass_solved(d, a, x->method, began_us);
     removal_planned(x, store_plan_number(d->c->store));
     if (ret == RECHECK_GOOD && c.n_nodes < x->n_leavers) {
         uint32_t *keep = arena_new_array(a, uint32_t, c.n_nodes), n = 0;

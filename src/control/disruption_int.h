@@ -89,7 +89,8 @@ struct disruptor {
     uint64_t settled[N_METHODS];   /* the number at which the method found nothing; 0: it did not */
     uint32_t n_settled[N_METHODS]; /* candidates that it had then */
     int64_t ran_ms[N_METHODS], looped_ms;
-    int64_t unsynced_us, complain_us; /* since when the store waits for claims, 0: it does not; when that is told next */
+    int64_t unsynced_us,
+        complain_us; /* since when the store waits for claims, 0: it does not; when that is told next */
     struct rest rest;
 };
 
@@ -140,6 +141,8 @@ int64_t removal_limit_ms(uint32_t n_taken);
 void pass_report(struct disruptor *d, struct reconcile *r, const struct snapshot *s, enum disrupt_method m,
                  const struct pass *p);
 void pass_took(struct disruptor *d, enum disrupt_method m, int64_t began_us);
+/* Places were looked for, on the cluster as it would be. */
+void pass_solved(struct disruptor *d, struct arena *a, enum disrupt_method m, int64_t began_us);
 /* Nodes of which it was said a while ago that they cannot be consolidated: bit set over snapshot.nodes. */
 uint64_t *pass_told(struct disruptor *d, struct arena *a, const struct snapshot *s);
 /* The same after the pass has said what it had to say. */

@@ -53,6 +53,8 @@ static uint32_t count_series(struct replica *r, const char *family)
     return n;
 }
 
+#define SOLVED(controller) "karpenter_scheduler_scheduling_duration_seconds_count{controller=\"" controller "\"}"
+
 static const char *const told[] = {"karpenter_nodes_allocatable{",
                                    "karpenter_pods_state{",
                                    "karpenter_nodepools_usage{",
@@ -83,12 +85,33 @@ static void only_the_leader_tells(void **state UNUSED)
     }
     check_u64("it says that it does not lead",
               count_series(r->replicas[1], "leader_election_master_status{name=\"karpenter-leader-election\"} 0"), 1);
+    check_u64("renewals are calls like others",
+              count_series(r->replicas[0],
+                           "client_go_request_duration_seconds_count{group=\"coordination.k8s.io\",kind="
+                           "\"leases\",subresource=\"\",verb=\"UPDATE\""),
+              1);
     rig_stop(r, 0);
     rig_await_lead(r, 1, 30);
     lab_run(r->l, 5);
     for (size_t i = 0; i + 1 < ARRAY_LEN(told); i++)
         check_true(told[i], count_series(r->replicas[1], told[i]) > 0);
     rig_free(r);
+}
+
+/* Scheduling 24.5: whoever looks for places is named. */
+static void searches_are_timed(void **state UNUSED)
+{
+    struct stage *s = stage_new(NULL);
+
+    stage_pool(s, CONSOLIDATES, "");
+    stage_deploy(s, "web", 1, "1");
+    stage_wait(s, 60, 1, 1);
+    lab_run(s->r->l, 30);
+    check_true("rounds", stage_metric(s, SOLVED("provisioner")) > 0);
+    check_true("and removals", stage_metric(s, SOLVED("disruption")) > 0);
+    check_u64("which leave nobody in the queue",
+              count_series(s->r->replicas[0], "karpenter_scheduler_queue_depth{controller=\"disruption\""), 1);
+    stage_free(s);
 }
 
 /* ---- nothing can be known ---- */
@@ -146,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_instance_types),
         cmocka_unit_test(only_the_leader_tells),
+        cmocka_unit_test(searches_are_timed),
         cmocka_unit_test(told_what_holds_everything_up),
         cmocka_unit_test(a_decision_outlives_the_clock),
     };
