@@ -33,8 +33,7 @@ struct autoscaler {
     void *provider_controllers;
     bool starting; /* the provider is */
     bool elected, started, stopping, ended;
-    bool has_crds;       /* seen once: probes do not ask again */
-    int64_t unsynced_ms; /* since when the store was not seen synced; 0: it was at the last look */
+    bool has_crds; /* seen once: probes do not ask again */
 };
 
 static int64_t nomination_ms(const struct options *o)
@@ -44,32 +43,34 @@ static int64_t nomination_ms(const struct options *o)
 
 /* ---- election ---- */
 
-/* Whether the store has caught up, and for how long it has not: as often as somebody asks. */
-static void collect_synced(void *ctx, const struct metric *f, struct sb *out)
+/* How much the store has, whether that is all, and for how long it has not been. */
+static void collect_state(void *ctx, const struct metric *f, struct sb *out)
 {
     struct autoscaler *o = ctx;
-    int64_t now = world_now_ms(o->s.world);
+    const struct control_metrics *m = o->c.metrics;
+    bool synced = store_synced(o->c.store);
+    int64_t waits_us = synced || !o->c.unsynced_us ? 0 : world_mono_us(o->s.world) - o->c.unsynced_us;
 
-    if (store_synced(o->c.store))
-        o->unsynced_ms = 0;
-    else if (o->unsynced_ms == 0)
-        o->unsynced_ms = now;
-    if (f == o->c.metrics->cluster_state_synced)
-        metric_emit(out, f, o->unsynced_ms == 0, NULL);
+    if (f == m->cluster_state_node_count)
+        metric_emit(out, f, store_machine_count(o->c.store), NULL);
+    else if (f == m->cluster_state_synced)
+        metric_emit(out, f, synced, NULL);
     else
-        metric_emit(out, f, o->unsynced_ms ? (double)(now - o->unsynced_ms) / 1000 : 0, NULL);
+        metric_emit(out, f, (double)waits_us / 1e6, NULL);
 }
 
 /* Nobody acts before every kind was listed: a claim whose Node is not known yet looks like one whose Node has gone. */
 static void start(struct autoscaler *o)
 {
-    struct metric *const synced[] = {o->c.metrics->cluster_state_synced, o->c.metrics->cluster_state_unsynced_time};
+    const struct control_metrics *m = o->c.metrics;
+    struct metric *const state[] = {m->cluster_state_node_count, m->cluster_state_synced,
+                                    m->cluster_state_unsynced_time};
 
     if (!o->elected || !feed_listed(o->c.feed) || o->started || o->stopping)
         return;
     o->started = true;
     recorder_mute(o->c.recorder, false);
-    metrics_collector(synced, ARRAY_LEN(synced), collect_synced, o);
+    metrics_collector(state, ARRAY_LEN(state), collect_state, o);
     controllers_start(o->controllers);
 }
 

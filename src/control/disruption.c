@@ -72,12 +72,12 @@ static struct result await_sync(struct disruptor *d, struct reconcile *r)
     int64_t now_us = world_mono_us(d->c->world);
     struct sb b = {0};
 
-    if (!d->unsynced_us) {
-        d->unsynced_us = MAX(now_us, 1);
+    if (!d->c->unsynced_us) {
+        d->c->unsynced_us = MAX(now_us, 1);
         d->complain_us = now_us + UNSYNCED_QUIET_US;
     }
     if (now_us > d->complain_us) {
-        duration_print(&b, (now_us - d->unsynced_us) / 1000000 * 1000000000);
+        duration_print(&b, (now_us - d->c->unsynced_us) / 1000000 * 1000000000);
         log_error(r->log, "nothing is planned or disrupted, the cluster is not known", NULL,
                   LOG_STR("unsynced-for", sb_view(&b)), LOG_OBJ("NodeClaim", STR(""), unlaunched(d)));
         sb_fini(&b);
@@ -520,7 +520,7 @@ static struct result run(struct reconcile *r)
     d->looped_ms = world_now_ms(d->c->world);
     if (!store_synced(d->c->store))
         return await_sync(d, r);
-    d->unsynced_us = 0;
+    d->c->unsynced_us = 0;
     if (rest_holds(d)) {
         rest_run(d);
         return result_after_ms(POLL_MS);

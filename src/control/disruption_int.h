@@ -89,8 +89,7 @@ struct disruptor {
     uint64_t settled[N_METHODS];   /* the number at which the method found nothing; 0: it did not */
     uint32_t n_settled[N_METHODS]; /* candidates that it had then */
     int64_t ran_ms[N_METHODS], looped_ms;
-    int64_t unsynced_us,
-        complain_us; /* since when the store waits for claims, 0: it does not; when that is told next */
+    int64_t complain_us; /* when it is told next that the store waits */
     struct rest rest;
 };
 

@@ -98,6 +98,24 @@ static void only_the_leader_tells(void **state UNUSED)
     rig_free(r);
 }
 
+/* Lifecycle 9.1: single objects are not told of; the state of the whole is. */
+static void without_single_objects(void **state UNUSED)
+{
+    static const char *const env[] = {"DISABLE_CLUSTER_STATE_OBSERVABILITY", "true", NULL};
+    static const char *const gone[] = {"karpenter_nodes_allocatable{", "karpenter_pods_state{",
+                                       "karpenter_nodepools_usage{", "operator_"};
+    struct stage *s = stage_new(env);
+
+    stage_pool(s, KEEPS, "");
+    stage_deploy(s, "web", 1, "1");
+    stage_wait(s, 60, 1, 1);
+    for (size_t i = 0; i < ARRAY_LEN(gone); i++)
+        check_u64(gone[i], count_series(s->r->replicas[0], gone[i]), 0);
+    check_double("nodes", stage_metric(s, "karpenter_cluster_state_node_count"), 2);
+    check_double("all of them", stage_metric(s, "karpenter_cluster_state_synced"), 1);
+    stage_free(s);
+}
+
 /* Scheduling 24.5: whoever looks for places is named. */
 static void searches_are_timed(void **state UNUSED)
 {
@@ -131,6 +149,7 @@ static void told_what_holds_everything_up(void **state UNUSED)
     check_u64("not at once", stage_log_count(s, UNKNOWN), 0);
     lab_run(s->r->l, 25);
     check_u64("every ten seconds", stage_log_count(s, UNKNOWN), 2);
+    check_true("and since when", stage_metric(s, "karpenter_cluster_state_unsynced_time_seconds") > 40);
     check_true("and by whom", str_contains(stage_logged(s, UNKNOWN, "NodeClaim"), STR("c1")));
     lab_delete(s->r->l, "nodeclaims", "no-type");
     lab_run(s->r->l, 60);
@@ -169,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_instance_types),
         cmocka_unit_test(only_the_leader_tells),
+        cmocka_unit_test(without_single_objects),
         cmocka_unit_test(searches_are_timed),
         cmocka_unit_test(told_what_holds_everything_up),
         cmocka_unit_test(a_decision_outlives_the_clock),
