@@ -39,6 +39,27 @@ static void no_instance_types(void **state UNUSED)
     }
 }
 
+/* What an error says of several pools or taints the log says as a list (lifecycle 9.5). */
+static void errors_in_detail(void **state UNUSED)
+{
+    struct stage *s = stage_new(NULL);
+
+    stage_pool(s, KEEPS, "");
+    lab_patch(s->r->l, "nodepools", "default",
+              "{spec: {template: {spec: {taints: [{key: team, value: blue, effect: NoSchedule}, {key: gpu, effect: "
+              "NoExecute}]}}}}");
+    stage_deploy(s, "web", 1, "1");
+    lab_run(s->r->l, 5);
+    check_true("two", str_contains(stage_logged(s, "could not schedule pod", "Pod"),
+                                   STR("\"taints\":[\"team=blue:NoSchedule\",\"gpu:NoExecute\"]")));
+    lab_patch(s->r->l, "nodepools", "default",
+              "{spec: {template: {spec: {taints: [{key: team, value: blue, effect: NoSchedule}]}}}}");
+    lab_run(s->r->l, 15);
+    check_true("one", str_contains(stage_logged(s, "could not schedule pod", "Pod"),
+                                   STR("\"taint\":\"team=blue:NoSchedule\"")));
+    stage_free(s);
+}
+
 /* ---- who tells what there is ---- */
 
 static uint32_t count_series(struct replica *r, const char *family)
@@ -187,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_instance_types),
+        cmocka_unit_test(errors_in_detail),
         cmocka_unit_test(only_the_leader_tells),
         cmocka_unit_test(without_single_objects),
         cmocka_unit_test(searches_are_timed),
