@@ -362,6 +362,8 @@ static bool check(const struct options *o, struct err *e)
         return err_set(e, ERR_INVALID, "a port is a number from 1 to 65535, or 0 for none");
     if (o->kube_client_qps < 0 || o->kube_client_burst < 0 || o->kube_client_burst > UINT32_MAX)
         return err_set(e, ERR_INVALID, "kube-client-qps and kube-client-burst cannot be negative");
+    if (!o->disable_leader_election && !o->leader_election_name[0])
+        return err_set(e, ERR_INVALID, "leader-election-name cannot be empty");
     if (o->batch_idle_ms < 0 || o->batch_max_ms < 0)
         return err_set(e, ERR_INVALID, "batch-idle-duration and batch-max-duration cannot be negative");
     return strcmp(o->provider, "aws") != 0 || check_aws(&o->aws, e);

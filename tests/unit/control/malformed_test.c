@@ -85,6 +85,17 @@ static const struct {
                                  "c, image: i, resources: {requests: {cpu: 1}}}], volumes: [{name: v, persistentVolumeClaim: {claimName: x}}]}, status: "
                                  "{phase: Running, startTime: '2023-11-14T22:00:00Z', conditions: [{type: PodScheduled, status: 'False', reason: "
                                  "Unschedulable, lastTransitionTime: '2023-11-14T22:00:00Z'}]}}"},
+    {"buffer", OBJ_BUFFER,
+     "{apiVersion: autoscaling.x-k8s.io/v1beta1, kind: CapacityBuffer, " META(
+         "9",
+         ", namespace: default") ", spec: {podTemplateRef: "
+                                 "{name: t}, replicas: 1, limits: {cpu: 1}, provisioningStrategy: x}, status: {replicas: 1, podTemplateRef: {name: t}, "
+                                 "conditions: [" COND("ReadyForProvisioning", "True") ", " COND("Provisioning",
+                                                                                                "True") "]}}"},
+    {"template", OBJ_PODTEMPLATE,
+     "{apiVersion: v1, kind: PodTemplate, metadata: {name: t, namespace: default, uid: t, generation: 1, creationTimestamp: "
+     "'2023-11-14T22:00:00Z'}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, resources: "
+     "{requests: {cpu: 1}}}]}}}"},
     {"pod that waits", OBJ_POD,
      "{apiVersion: v1, kind: Pod, " META(
          "8",
@@ -152,6 +163,7 @@ static void nobody_stumbles(void **state)
     struct trial t = {.x = x, .version = 1000000};
 
     settings_defaults(&x->l->options.settings);
+    x->l->options.settings.capacity_buffers = true;
     provisioner = provision_register(&x->l->c);
     disruptor = disruptor_new(&x->l->c);
     manager_start(x->l->c.manager);

@@ -254,6 +254,8 @@ static void refusals(void **state UNUSED)
          {"FEATURE_GATES", "NodeRepair"},
          "",
          "parsing feature gates: FEATURE_GATES: \"NodeRepair\" is not name=true or name=false"},
+        {"no name", {0}, "--leader-election-name=", "leader-election-name cannot be empty"},
+        {"a batch", {0}, "--batch-idle-duration=-1s", "batch-idle-duration and batch-max-duration cannot be negative"},
         {"port", {0}, "--metrics-port=70000", "a port is a number from 1 to 65535, or 0 for none"},
     };
     struct lab l;
