@@ -157,6 +157,10 @@ def module(s):
     launched = [line for line in said if line["message"] == "launched nodeclaim"]
     want(launched and all(line["level"] == "INFO" and line["instance-type"] and line["capacity-type"] and line["provider-id"] for line in launched), launched)
     want(any(line["message"] == "initiating delete from interruption message" for line in said), "the log does not speak of the interruption")
+    short = [line for line in said if line["message"] == "launched node"]
+    want(short and all(line["level"] == "INFO" and line["node"].startswith("i-") and line["instance-type"] and line["capacity-type"] for line in short), short)
+    warned = [line for line in said if line["message"] == "interruption received"]
+    want(warned and all(line["level"] == "WARN" and line["node"].startswith("i-") and line["action"] == "terminate" for line in warned), warned)
     for tuning in ('{"consolidationPolicy":"WhenEmpty","consolidateAfter":"5m"}', '{"consolidationPolicy":"WhenEmptyOrUnderutilized","consolidateAfter":"30s"}'):
         s.run(f"kubectl patch nodepool general --type merge -p '{{\"spec\":{{\"disruption\":{tuning}}}}}'")
 
