@@ -124,7 +124,7 @@ def documentation(s):
     want("karpenter.sh/nodepool=default" in s.run("kubectl get nodes --show-labels | grep karpenter"), "labels")
     want("Security Groups" in s.run("kubectl describe ec2nodeclass default"), "kubectl describe")
     s.run("kubectl scale deployment inflate --replicas=0")
-    s.wait("empty nodes go by themselves", lambda: not s.items("nodeclaims"))
+    s.wait("empty nodes go by themselves", lambda: not s.items("nodeclaims"), settling_s=30)
 
 
 def module(s):
@@ -182,7 +182,7 @@ def poc(s):
     pod = next(p["metadata"]["name"] for p in s.items("pods -n karpenter") if lease.startswith(p["metadata"]["name"]))
     want("launched nodeclaim" in s.run(f"timeout 3 kubectl logs -f {pod} -n karpenter; [ $? = 124 ]"), "kubectl logs -f")
     s.run("kubectl scale deployment inflate --replicas 0")
-    s.wait("the machines go", lambda: not s.items("nodeclaims") and not s.instances())
+    s.wait("the machines go", lambda: not s.items("nodeclaims") and not s.instances(), settling_s=30)
 
 
 @contextlib.contextmanager
