@@ -164,6 +164,7 @@ void launch_run(struct visit *p)
     if (!is_there(p))
         return;
     struct launch *l = claim_note(p->s, uid)->launch;
+    bool known = l != NULL; /* bought by a run whose patch failed */
     if (!l) {
         l = buy(p, &e);
         if (!l) {
@@ -177,7 +178,8 @@ void launch_run(struct visit *p)
         claim_note(p->s, uid)->launch = l;
     }
     claim_populate(p->r->arena, p->c->syms, p->d.obj, &l->machine);
-    tell(p, &l->machine);
+    if (!known)
+        tell(p, &l->machine);
     p->log = machine_log(p->r->arena, p->r->log, p->d.obj);
     conds = draft_conds(&p->d);
     conds_true(&conds, "Launched");
