@@ -4,15 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/daemon.h"
 #include "k8s/election.h"
 #include "model/sym.h"
-#include "net/loop.h"
 #include "obs/process.h"
 
 #define MAX_OUTPUTS 8
@@ -27,15 +26,10 @@ struct controller_run {
     struct arena *arena;
     struct syms *syms;
     struct options options;
-    struct world *loop,
-        *world; /* the controller has a process of its own in the loop, which dies before the rest goes */
-    struct kube_config *config;
+    struct cli_daemon daemon;
     struct outputs outputs;
-    struct log *log;
     struct autoscaler *op;
-    struct httpd *metrics, *probes;
     struct timer trim;
-    int status;
 };
 
 static void print_help(const struct cli_env *env)
@@ -99,11 +93,6 @@ static bool open_outputs(struct controller_run *c, struct err *e)
     return true;
 }
 
-static int64_t wall_clock(void *world)
-{
-    return world_now_ms(world);
-}
-
 /* ---- memory ---- */
 
 /* Lists and passes leave holes between what stays. Whole pages of them go back to the system; that takes a millisecond. */
@@ -114,7 +103,7 @@ static void on_trim(void *ctx)
 #ifdef __GLIBC__
     (void)malloc_trim(0);
 #endif
-    timer_set(c->world, &c->trim, TRIM_EVERY_US);
+    timer_set(c->daemon.world, &c->trim, TRIM_EVERY_US);
 }
 
 /* Large blocks are mappings of their own, which are gone when they are freed. Left to itself the C library takes ever larger ones from
@@ -125,7 +114,7 @@ static void keep_memory_small(struct controller_run *c)
     (void)mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif
     c->trim = (struct timer){.fn = on_trim, .ctx = c};
-    timer_set(c->world, &c->trim, TRIM_EVERY_US);
+    timer_set(c->daemon.world, &c->trim, TRIM_EVERY_US);
 }
 
 /* ---- life ---- */
@@ -134,8 +123,7 @@ static void on_end(void *ctx, int status)
 {
     struct controller_run *c = ctx;
 
-    c->status = status;
-    world_quit(c->loop);
+    cli_daemon_end(&c->daemon, status);
 }
 
 static void on_signal(void *ctx, int signo UNUSED)
@@ -145,38 +133,29 @@ static void on_signal(void *ctx, int signo UNUSED)
     autoscaler_stop(c->op);
 }
 
-static bool serve(struct controller_run *c, int64_t port, http_serve_fn fn, struct httpd **ret, struct err *e)
+static bool serve(struct controller_run *c, int64_t port, http_serve_fn fn, struct err *e)
 {
-    if (port == 0)
-        return true;
-    *ret = httpd_listen(c->loop, &(struct httpd_options){.address = "0.0.0.0", .port = (uint16_t)port}, fn, c->op, e);
-    return *ret != NULL;
+    return port == 0 || cli_daemon_listen(&c->daemon, port, fn, c->op, e);
 }
 
 static bool begin(struct controller_run *c, const struct cli_env *env, struct err *e)
 {
     const struct provider_source *p = cli_provider(env, c->options.provider, e);
+    struct cli_daemon *s = &c->daemon;
     char host[256] = "karpenter";
 
-    if (!p || !open_outputs(c, e))
-        return false;
-    c->loop = loop_new();
-    c->world = loop_process(c->loop);
-    c->log = log_new(c->options.log_level, &(struct log_sink){&c->outputs, write_line}, wall_clock, c->world);
-    c->config = kube_config_load(c->world,
-                                 &(struct kube_config_source){c->options.kubeconfig[0] ? c->options.kubeconfig : NULL,
-                                                              c->options.context[0] ? c->options.context : NULL},
-                                 e);
-    if (!c->config)
+    if (!p || !open_outputs(c, e) ||
+        !cli_daemon_begin(s, c->options.log_level, &(struct log_sink){&c->outputs, write_line}, c->options.kubeconfig,
+                          c->options.context, e))
         return false;
     (void)gethostname(host, sizeof(host) - 1);
-    c->op = autoscaler_new(&(struct autoscaler_setup){.world = c->world,
-                                                      .config = c->config,
+    c->op = autoscaler_new(&(struct autoscaler_setup){.world = s->world,
+                                                      .config = s->config,
                                                       .options = &c->options,
                                                       .syms = c->syms,
-                                                      .log = c->log,
+                                                      .log = s->log,
                                                       .provider = p,
-                                                      .identity = election_identity(c->arena, c->world, host),
+                                                      .identity = election_identity(c->arena, s->world, host),
                                                       .on_end = on_end,
                                                       .ctx = c},
                            e);
@@ -184,26 +163,16 @@ static bool begin(struct controller_run *c, const struct cli_env *env, struct er
         return false;
     process_metrics(autoscaler_registry(c->op));
     keep_memory_small(c);
-    loop_on_signal(c->loop, SIGTERM, on_signal, c);
-    loop_on_signal(c->loop, SIGINT, on_signal, c);
-    return serve(c, c->options.metrics_port, autoscaler_serve_metrics, &c->metrics, e) &&
-           serve(c, c->options.health_probe_port, autoscaler_serve_probes, &c->probes, e);
+    cli_daemon_on_signal(s, on_signal, c);
+    return serve(c, c->options.metrics_port, autoscaler_serve_metrics, e) &&
+           serve(c, c->options.health_probe_port, autoscaler_serve_probes, e);
 }
 
 static void finish(struct controller_run *c)
 {
-    if (c->metrics)
-        httpd_close(c->metrics);
-    if (c->probes)
-        httpd_close(c->probes);
-    if (c->world) {
-        loop_kill(c->world);
-        loop_unwind(c->world);
-    }
+    cli_daemon_stop(&c->daemon);
     autoscaler_free(c->op);
-    loop_free(c->loop);
-    kube_config_free(c->config);
-    log_free(c->log);
+    cli_daemon_free(&c->daemon);
     for (uint32_t i = 0; i < c->outputs.n; i++)
         if (c->outputs.fd[i] > STDERR_FILENO)
             (void)close(c->outputs.fd[i]);
@@ -215,16 +184,17 @@ int cli_controller(const struct cli_env *env, int argc, char **argv)
 {
     struct controller_run c = {.arena = arena_new(0), .syms = syms_new()};
     struct err e;
+    int status = 0;
 
     if (!options_parse(&c.options, c.arena, c.syms, argc, argv, NULL, &e)) {
-        c.status = cli_fail("%s; try: karpenter controller --help", e.msg);
+        status = cli_fail("%s; try: karpenter controller --help", e.msg);
     } else if (c.options.help) {
         print_help(env);
     } else if (!begin(&c, env, &e)) {
-        c.status = cli_fail("%s", e.msg);
+        status = cli_fail("%s", e.msg);
     } else {
-        world_run(c.loop);
+        status = cli_daemon_run(&c.daemon);
     }
     finish(&c);
-    return c.status;
+    return status;
 }
