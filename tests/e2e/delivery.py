@@ -287,6 +287,10 @@ def terraform_has_what_the_documents_name(_):
     want(variables["karpenter_provider"]["type"] == "list(object({", variables["karpenter_provider"])
     text = open(os.path.join(TERRAFORM, "examples/poc/karpenter.tf"), encoding="utf-8").read()
     want(all(f"p.{field}" in text for field in POC_ENTRY), [field for field in POC_ENTRY if f"p.{field}" not in text])
+    for example in ("poc", "production/terraform"):
+        directory = os.path.join(TERRAFORM, "examples", example)
+        want("image" in blocks(directory, "variable") and blocks(directory, "module")["karpenter"].get("image") == "var.image", f"{example}: nobody says where the image is")
+    want("helm_release.node_termination_handler" in blocks(os.path.join(TERRAFORM, "examples/poc"), "resource"), "the proof of concept has no termination handler")
     queue = blocks(TERRAFORM, "resource")["aws_sqs_queue.interruption"]
     want((queue["message_retention_seconds"], queue["sqs_managed_sse_enabled"]) == ("300", "true"), queue)
     eks = open(os.path.join(TERRAFORM, "examples/production/terraform/eks.tf"), encoding="utf-8").read()
