@@ -11,9 +11,9 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 
+import report
 import servers
 
 PATIENCE_S = 60
@@ -210,16 +210,5 @@ def run(program, work, only):
     yield from play(program, work, "demo-aws", CASES, only)
 
 
-def main():
-    program, only = os.path.abspath(sys.argv[1]), sys.argv[2:]
-    passed = failed = 0
-    with tempfile.TemporaryDirectory(prefix="karpenter-demo-aws-") as work:
-        for name, problem in run(program, work, only):
-            passed, failed = passed + (not problem), failed + bool(problem)
-            print(f"not ok {name}\n{problem}" if problem else f"ok {name}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 0 if failed == 0 and passed else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main() if len(sys.argv) > 1 else __doc__.strip())
+    sys.exit(report.main(__doc__, run))
