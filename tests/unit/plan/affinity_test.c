@@ -175,6 +175,12 @@ static const struct scenario limits[] = {
     {"VU1: ... once", NODE "csinode n1 d=1\nclass c driver=d\npvc p class=c\npod e node=n1 pvc=p\npod a pvc=p",
      "existing=1"},
     {"VU1: another driver", NODE "csinode n1 d=0\nclass c driver=e\npvc p class=c\npod a pvc=p", "existing=1"},
+    {"VU1: beyond the limit already: nobody else, with volumes or without",
+     NODE
+     "csinode n1 d=1\nclass c driver=d\npvc p class=c\npvc q class=c\npod e node=n1 pvc=p\npod f node=n1 pvc=q\npod a",
+     "existing=0 nodes=1"},
+    {"VU1: at the limit: pods without volumes",
+     NODE "csinode n1 d=1\nclass c driver=d\npvc p class=c\npod e node=n1 pvc=p\npod a", "existing=1"},
     {"VU1: none at all", NODE "csinode n1 d=0\nclass c driver=d\npvc p class=c\npod a pvc=p", "existing=0 nodes=1"},
     {"VU10: old volumes share the driver's limit",
      NODE "csinode n1 ebs.csi.aws.com=1\npv v awsElasticBlockStore\npvc p pv=v\nclass c driver=kubernetes.io/aws-ebs\n"
