@@ -26,6 +26,13 @@ _karpenter_settings() {
     fi
 }
 
+_karpenter_of_verb() {
+    case ${words[2]} in
+    capacity) ((CURRENT == 3)) && compadd spot on-demand ;;
+    publish-ami) compadd al2023 bottlerocket windows ;;
+    esac
+}
+
 _karpenter() {
     if ((CURRENT == 2)); then
         local -a commands
@@ -100,7 +107,7 @@ _karpenter() {
             '--from[begin with the cluster in this file]:file:_files' \
             '(-)'{-h,--help}'[summary]' \
             '1:verb:(interrupt capacity publish-ami)' \
-            '*:argument:'
+            '*:argument:_karpenter_of_verb'
         ;;
     controller)
         shift words

@@ -295,6 +295,9 @@ static void delete_one(void *ctx, uint32_t i)
     t.l->gone = ok || e.kind == ERR_NOT_FOUND;
     if (!ok)
         return;
+    if (*consolidation_type(t.x->method))
+        log_info(t.r->log, "consolidation delete", LOG_STR("node", t.l->node),
+                 LOG_STR("reason", str_c(method_label(t.x->method))));
     say_terminating(c, t.r->arena, &api_nodes, t.l->node, t.l->node_uid, reason);
     say_terminating(c, t.r->arena, &api_nodeclaims, t.l->claim, t.l->claim_uid, reason);
     metric_inc(c->metrics->nodeclaims_disrupted_total, 1,
