@@ -119,6 +119,63 @@ static uint64_t digest_of(str text)
     return h ? h : 1;
 }
 
+/* Those strings of a map that are there under these names. */
+static void copy_strings(struct arena *a, struct tree *to, const struct tree *from, const char *const *names)
+{
+    for (; *names; names++) {
+        str v = tree_str(tree_get(from, *names));
+
+        if (v.n)
+            tree_set_str(a, to, *names, v);
+    }
+}
+
+/* Says whether the pod belongs to its node: such a pod keeps no node from going. */
+static bool copy_owners(struct arena *a, struct tree *to, const struct tree *from)
+{
+    static const char *const kept[] = {"apiVersion", "kind", "name", NULL};
+    const struct tree *l = tree_get(from, "ownerReferences");
+    struct tree *owners = tree_sublist(a, to, "ownerReferences");
+    bool of_node = false;
+
+    for (uint32_t i = 0; l && l->kind == TREE_LIST && i < l->n; i++) {
+        str kind = tree_str(tree_get(&l->items[i], "kind"));
+
+        copy_strings(a, tree_push(a, owners, *tree_new_map(a)), &l->items[i], kept);
+        of_node |= str_is(kind, "DaemonSet") || str_is(kind, "Node");
+    }
+    return of_node;
+}
+
+/* Nobody knows what such a pod needs, but it runs: its node is not empty, and must not go because somebody thinks it were. It is as if it had asked to be left alone. NULL: it does not run. */
+static struct tree *stand_in(struct arena *a, const struct tree *pod)
+{
+    static const char *const kept[] = {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", NULL};
+    struct tree *ret = tree_new_map(a), *meta = tree_sub(a, ret, "metadata"), *spec = tree_sub(a, ret, "spec");
+    str node = tree_str(tree_at(pod, "spec", "nodeName", NULL)),
+        phase = tree_str(tree_at(pod, "status", "phase", NULL));
+
+    if (!node.n)
+        return NULL;
+    copy_strings(a, meta, tree_get(pod, "metadata"), kept);
+    if (!copy_owners(a, meta, tree_get(pod, "metadata")))
+        tree_set_str(a, tree_sub(a, meta, "annotations"), "karpenter.sh/do-not-disrupt", STR("true"));
+    tree_set_str(a, spec, "nodeName", node);
+    (void)tree_sublist(a, spec, "containers");
+    if (str_is(phase, "Succeeded") || str_is(phase, "Failed"))
+        tree_set_str(a, tree_sub(a, ret, "status"), "phase", phase);
+    return ret;
+}
+
+static void decode_stand_in(struct feed *f, const struct tree *pod, struct decoded *ret)
+{
+    const struct tree *t = stand_in(f->scratch, pod);
+    struct err ignored;
+
+    if (t)
+        (void)k8s_decode_one(f->decoder, t, OBJ_POD, ret, &ignored);
+}
+
 void feed_put(struct feed *f, enum object_kind kind, const struct tree *obj)
 {
     struct object_meta m;
@@ -129,6 +186,8 @@ void feed_put(struct feed *f, enum object_kind kind, const struct tree *obj)
         return;
     bool passing = syms_set_passing(store_syms(f->store), true); /* what only objects name goes with them */
     bool read = k8s_decode_one(f->decoder, obj, kind, &d, &e);
+    if (!read && kind == OBJ_POD)
+        decode_stand_in(f, obj, &d);
     (void)syms_set_passing(store_syms(f->store), passing);
     if (read)
         forgive(f, kind, &m);

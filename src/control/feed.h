@@ -1,7 +1,8 @@
 /* feed - the way of objects into the store: from the watches, and from the answers to our own writes.
  *
  * An object that cannot be read stops nobody. It is reported once; of the kinds that are kept with their text it stays
- * reachable, so that its condition can say what is wrong, and nothing of it counts in a plan.
+ * reachable, so that its condition can say what is wrong, and nothing of it counts in a plan. A pod that cannot be read and
+ * runs is there as one that must not be disrupted.
  */
 #pragma once
 

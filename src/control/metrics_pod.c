@@ -20,7 +20,8 @@ static void started_add(struct object_metrics *m, str uid)
 {
     struct started *s = xmalloc(sizeof(*s) + uid.n);
 
-    memcpy(s->uid, uid.p, uid.n);
+    if (uid.n)
+        memcpy(s->uid, uid.p, uid.n);
     s->node.key = (str){s->uid, uid.n};
     htab_put(&m->started, &s->node);
 }

@@ -111,11 +111,11 @@ static bool dec_life(struct decoder *d, const struct tree *spec, const struct tr
 
     if (!d->single)
         return true;
-    if (!dec_int(d, spec, "terminationGracePeriodSeconds", INT32_MIN, INT32_MAX, &grace, e) ||
+    if (!dec_int(d, spec, "terminationGracePeriodSeconds", INT64_MIN, INT64_MAX, &grace, e) ||
         !dec_str(d, spec, "priorityClassName", &class, e) || !dec_scheduled(d, status, p, e) ||
         !dec_condition(d, status, "Ready", &ready, &readied_ms, e))
         return false;
-    p->grace_s = (int32_t)grace;
+    p->grace_s = (int32_t)MIN(MAX(grace, INT32_MIN), INT32_MAX); /* the server takes more */
     p->critical = str_is(class, "system-cluster-critical") || str_is(class, "system-node-critical");
     p->ready = ready == COND_TRUE;
     p->readied = moment_of_ms(readied_ms);

@@ -138,6 +138,35 @@ static void what_cannot_be_read_is_kept_as_text(void **state)
     check_true("pod went wrong", !store_pod(w->s, STR("default"), STR("x")));
 }
 
+#define UNREADABLE(name, owner, where)                                                                                 \
+    "{apiVersion: v1, kind: Pod, metadata: {name: " name ", ownerReferences: [{apiVersion: apps/v1, kind: " owner      \
+    ", name: o}]}, spec: {" where "containers: [{name: c, image: i}], tolerations: 5}, status: {phase: Running}}"
+
+/* Its node is not empty because of a word that we do not know. */
+static void a_pod_that_cannot_be_read_is_left_alone(void **state)
+{
+    struct cluster_feed *w = *state;
+
+    cluster_put(w, UNREADABLE("a", "ReplicaSet", "nodeName: n1, "));
+    cluster_put(w, UNREADABLE("b", "ReplicaSet", ""));
+    cluster_put(w, UNREADABLE("c", "DaemonSet", "nodeName: n1, "));
+    check_str("told of", sb_view(&w->errors),
+              "Pod default/a: 1:188: spec.tolerations: must be a list, not a number\n"
+              "Pod default/b: 1:174: spec.tolerations: must be a list, not a number\n"
+              "Pod default/c: 1:187: spec.tolerations: must be a list, not a number\n");
+    const struct pod *p = store_pod(w->s, STR("default"), STR("a"));
+    check_true("it runs", p && str_is(sym_str(w->t, p->node), "n1") && str_is(p->do_not_disrupt, "true"));
+    check_true("one that waits is left out", !store_pod(w->s, STR("default"), STR("b")));
+    p = store_pod(w->s, STR("default"), STR("c"));
+    check_true("daemons keep nobody", p && p->owner == OWNER_DAEMONSET && p->do_not_disrupt.n == 0);
+    cluster_put(w,
+                "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {nodeName: n1, terminationGracePeriodSeconds: "
+                "9999999999, containers: [{name: c, image: i}]}}");
+    p = store_pod(w->s, STR("default"), STR("a"));
+    check_true("it can be read again", p && p->do_not_disrupt.n == 0);
+    check_i64("a grace that the server takes", p->grace_s, INT32_MAX);
+}
+
 static void a_node_and_its_claim_are_one(void **state) /* ST-15, ST-21, ST-26, ST-28 */
 {
     struct cluster_feed *w = *state;
@@ -513,6 +542,7 @@ int main(void)
         ON(a_deleted_object_without_finalizers_is_gone),
         ON(what_is_managed),
         ON(what_cannot_be_read_is_kept_as_text),
+        ON(a_pod_that_cannot_be_read_is_left_alone),
         ON(a_node_and_its_claim_are_one),
         ON(pods_are_counted_where_they_run),
         ON(the_only_user_of_a_spec_is_replaced),
