@@ -186,6 +186,25 @@ static uint32_t error_fields(struct arena *a, str reason, struct log_field *f)
     return n;
 }
 
+/* Of a pod that was refused before anything was planned only who wants to know everything hears in the log. */
+static void say_refusal(struct provisioner *p, struct reconcile *r, const struct round_refusal *x)
+{
+    struct log_field f[2 + ARRAY_LEN(details)] = {LOG_OBJ("Pod", x->pod.ns, x->pod.name)};
+    uint32_t n = 1;
+
+    if (x->ignored) {
+        const char *text = arena_printf(r->arena, "ignoring pod, " STR_FMT "%c", STR_ARG(x->reason), 0).p;
+
+        log_write(r->log, LOG_DEBUG, text, NULL, f, n);
+    } else {
+        n += error_fields(r->arena, x->reason, &f[n]);
+        f[n++] = LOG_STR("error", x->reason);
+        log_write(r->log, LOG_ERROR, "could not schedule pod", NULL, f, n);
+    }
+    if (!x->silent)
+        round_say_refused(p->c, r->arena, x);
+}
+
 static void say_refusals(struct provisioner *p, struct reconcile *r, const struct round *d)
 {
     int64_t now = world_now_ms(p->c->world);
@@ -193,8 +212,6 @@ static void say_refusals(struct provisioner *p, struct reconcile *r, const struc
 
     for (uint32_t i = 0; i < d->n_refusals; i++) {
         const struct round_refusal *x = &d->refusals[i];
-        struct log_field f[2 + ARRAY_LEN(details)] = {LOG_OBJ("Pod", x->pod.ns, x->pod.name)};
-        uint32_t n = 1;
 
         if (x->pod.buffer.n) {
             n_unreal++;
@@ -204,12 +221,8 @@ static void say_refusals(struct provisioner *p, struct reconcile *r, const struc
         if (podbook_refused(p->book, x->pod.uid, now))
             metric_observe(p->c->metrics->pods_scheduling_decision_duration,
                            (double)(now - podbook_get(p->book, x->pod.uid).acked_ms) / 1000, NULL, now);
-        if (x->deferred || x->silent)
-            continue;
-        n += error_fields(r->arena, x->reason, &f[n]);
-        f[n++] = LOG_STR("error", x->reason);
-        log_write(r->log, LOG_ERROR, "could not schedule pod", NULL, f, n);
-        round_say_refused(p->c, r->arena, x);
+        if (!x->deferred)
+            say_refusal(p, r, x);
     }
     metric_set(p->c->metrics->scheduler_ignored_pods_count, d->n_ignored, NULL);
     metric_set(p->c->metrics->scheduler_unschedulable_pods_count, d->n_refusals - d->n_ignored - n_deferred - n_unreal,
@@ -364,14 +377,18 @@ static bool is_known(const struct provisioner *p)
            p->planned_at == store_changes(p->c->store) && p->catalog_version == cloud->catalog(cloud->self)->version;
 }
 
-static void say_computing(struct log *log, uint32_t n_pending, uint32_t n_moving)
+/* Whether there is somebody to plan for, and something to plan with. */
+static bool is_planned(struct provisioner *p, struct log *log, uint32_t n_pending, uint32_t n_moving)
 {
+    if (n_pending + n_moving == 0)
+        return false;
     log_debug(log, "computing scheduling decision for provisionable pod(s)", LOG_I64("pending-pods", n_pending),
               LOG_I64("deleting-pods", n_moving));
+    return have_pools(p, log);
 }
 
-/* NULL: there is nobody to plan for. */
-static struct round *plan_anew(struct provisioner *p, struct log *log)
+/* NULL: there is nobody to plan for, or no pool to plan with. Who is refused is told so all the same. */
+static struct round *plan_anew(struct provisioner *p, struct reconcile *r)
 {
     struct control *c = p->c;
     AUTO(arena) struct arena *pass = arena_new(0);
@@ -384,10 +401,13 @@ static struct round *plan_anew(struct provisioner *p, struct log *log)
     if (s->n_pending + s->n_refused == 0)
         return NULL;
     arena_reset(p->arena);
-    say_computing(log, s->n_pending - s->n_moving, s->n_moving);
-    if (!have_pools(p, log))
+    bool planned = is_planned(p, r->log, s->n_pending - s->n_moving, s->n_moving);
+    const struct plan *plan = planned ? plan_make_in(c->frame, pass, s) : &(struct plan){0};
+    struct round *d = round_of(p->arena, c->store, s, plan, world_random(c->world));
+    if (!planned) {
+        say_refusals(p, r, d);
         return NULL;
-    struct round *d = round_of(p->arena, c->store, s, plan_make_in(c->frame, pass, s), world_random(c->world));
+    }
     uint64_t number = store_plan_number(c->store);
     for (uint32_t i = 0; i < d->n_claims; i++)
         d->claims[i].plan = number;
@@ -400,11 +420,10 @@ static struct round *plan_round(struct provisioner *p, struct reconcile *r)
     int64_t began = world_mono_us(c->world), took;
 
     if (is_known(p)) {
-        say_computing(r->log, p->round->n_pending, p->round->n_moving);
-        if (!have_pools(p, r->log))
+        if (!is_planned(p, r->log, p->round->n_pending, p->round->n_moving))
             return NULL;
     } else {
-        p->round = plan_anew(p, r->log);
+        p->round = plan_anew(p, r);
     }
     if (!p->round)
         return NULL;

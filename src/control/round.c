@@ -163,13 +163,19 @@ struct round *round_of(struct arena *a, const struct store *st, const struct sna
         r->refusals[r->n_refusals++] = (struct round_refusal){
             .pod = pod_of(a, s, s->refused[i].pod),
             .reason = keep_reason(a, s->refused[i].reason, &seen, &kept),
+            .ignored = true,
             .silent = str_starts(s->refused[i].reason, STR(REFUSED_NOT_OURS)),
         };
-    for (uint32_t i = 0; i < p->n_failures; i++)
+    for (uint32_t i = 0; i < p->n_failures; i++) {
+        const struct plan_why *why = p->failures[i].why;
+
+        if (why->refused)
+            continue; /* it is there already */
         r->refusals[r->n_refusals++] = (struct round_refusal){
             .pod = pod_of(a, s, p->failures[i].pod),
-            .reason = keep_reason(a, p->failures[i].why->reason, &seen, &kept),
-            .deferred = p->failures[i].why->deferred,
+            .reason = keep_reason(a, why->reason, &seen, &kept),
+            .deferred = why->deferred,
         };
+    }
     return r;
 }

@@ -41,6 +41,7 @@ struct round_refusal {
     struct round_pod pod;
     str reason;
     bool deferred; /* waits for a reservation: no event */
+    bool ignored;  /* before anything was planned: what it asks for cannot be */
     bool silent;   /* does not want our capacity: no event either */
 };
 

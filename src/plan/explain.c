@@ -381,6 +381,7 @@ void explain_failures(struct packer *k, struct plan *out, struct arena *a)
         struct plan_why *why = arena_new_one(a, struct plan_why);
 
         why->reason = s->refused[i].reason;
+        why->refused = true;
         out->failures[out->n_failures++] = (struct plan_failure){s->refused[i].pod, why};
     }
 }

@@ -62,6 +62,7 @@ struct plan_near {
 struct plan_why {
     str reason;    /* Karpenter's text */
     bool deferred; /* waits for a reservation: not unschedulable in upstream's sense */
+    bool refused;  /* before anything was planned: one of snapshot.refused */
     struct plan_near near;
 };
 

@@ -60,6 +60,31 @@ static void errors_in_detail(void **state UNUSED)
     stage_free(s);
 }
 
+/* What is refused before anything is planned is no failure of planning, and who does not want our nodes is left in peace (scheduling 8.3). */
+static void pods_that_are_ignored(void **state UNUSED)
+{
+    struct stage *s = stage_new(NULL);
+
+    stage_pool(s, KEEPS, "");
+    stage_deploy_with(s, "web", 1, "1", "nodeSelector: {karpenter.sh/team: blue}, ");
+    stage_deploy_with(s, "own", 1, "1",
+                      "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+                      "[{matchExpressions: [{key: karpenter.sh/nodepool, operator: DoesNotExist}]}]}}}, ");
+    lab_run(s->r->l, 5);
+    check_u64("not an error", stage_log_count(s, "could not schedule pod"), 0);
+    check_u64("nothing was planned", stage_log_count(s, "computing scheduling decision for provisionable pod(s)"), 0);
+    check_true("told to those who want to know",
+               str_contains(sb_view(&s->r->logs[0]), STR("\"message\":\"ignoring pod, ")));
+    str events = stage_events(s, "FailedScheduling");
+    check_true("and to the pod",
+               str_contains(events, STR("web-")) && str_contains(events, STR("Failed to schedule pod, ")));
+    check_true("not to the other", !str_contains(events, STR("does not want")));
+    check_double("both are ignored", stage_metric(s, "karpenter_scheduler_ignored_pods_count"), 2);
+    check_double("and not unschedulable",
+                 stage_metric(s, "karpenter_scheduler_unschedulable_pods_count{controller=\"provisioner\"}"), 0);
+    stage_free(s);
+}
+
 /* ---- who tells what there is ---- */
 
 static uint32_t count_series(struct replica *r, const char *family)
@@ -209,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_instance_types),
         cmocka_unit_test(errors_in_detail),
+        cmocka_unit_test(pods_that_are_ignored),
         cmocka_unit_test(only_the_leader_tells),
         cmocka_unit_test(without_single_objects),
         cmocka_unit_test(searches_are_timed),
