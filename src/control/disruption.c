@@ -76,7 +76,7 @@ static struct result await_sync(struct disruptor *d, struct reconcile *r)
         d->c->unsynced_us = MAX(now_us, 1);
         d->complain_us = now_us + UNSYNCED_QUIET_US;
     }
-    if (now_us > d->complain_us) {
+    if (now_us >= d->complain_us) {
         duration_print(&b, (now_us - d->c->unsynced_us) / 1000000 * 1000000000);
         log_error(r->log, "nothing is planned or disrupted, the cluster is not known", NULL,
                   LOG_STR("unsynced-for", sb_view(&b)), LOG_OBJ("NodeClaim", STR(""), unlaunched(d)));

@@ -194,12 +194,15 @@ static void told_what_holds_everything_up(void **state UNUSED)
     lab_run(s->r->l, 30);
     check_u64("not at once", stage_log_count(s, UNKNOWN), 0);
     lab_run(s->r->l, 25);
-    check_u64("every ten seconds", stage_log_count(s, UNKNOWN), 2);
+    uint32_t n = stage_log_count(s, UNKNOWN);
+    check_true("after half a minute", n > 0);
+    lab_run(s->r->l, 50);
+    check_u64("every ten seconds", stage_log_count(s, UNKNOWN), n + 5);
     check_true("and since when", stage_metric(s, "karpenter_cluster_state_unsynced_time_seconds") > 40);
     check_true("and by whom", str_contains(stage_logged(s, UNKNOWN, "NodeClaim"), STR("c1")));
     lab_delete(s->r->l, "nodeclaims", "no-type");
     lab_run(s->r->l, 60);
-    check_u64("no more", stage_log_count(s, UNKNOWN), 2);
+    check_u64("no more", stage_log_count(s, UNKNOWN), n + 5);
     stage_free(s);
 }
 
