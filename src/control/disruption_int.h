@@ -89,6 +89,7 @@ struct disruptor {
     uint64_t settled[N_METHODS];   /* the number at which the method found nothing; 0: it did not */
     uint32_t n_settled[N_METHODS]; /* candidates that it had then */
     int64_t ran_ms[N_METHODS], looped_ms;
+    uint64_t n_solved;   /* searches: their names in metrics */
     int64_t complain_us; /* when it is told next that the store waits */
     struct rest rest;
 };

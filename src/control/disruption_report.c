@@ -4,7 +4,6 @@
 #include "control/protection.h"
 #include "data/json.h"
 #include "disrupt/candidate.h"
-#include "net/uuid.h"
 
 #define UNCONSOLIDATABLE_MS (15 * 60 * 1000ll)
 #define BUDGET_MS (60 * 1000ll)
@@ -273,7 +272,8 @@ void pass_solved(struct disruptor *d, struct arena *a, enum disrupt_method m, in
     metric_observe(x->scheduler_scheduling_duration, (double)(world_mono_us(d->c->world) - began_us) / 1e6,
                    METRIC_VALS(by), world_now_ms(d->c->world));
     metric_drop_where(x->scheduler_queue_depth, /* at= */ 0, by);
-    metric_set(x->scheduler_queue_depth, 0, METRIC_VALS(by, uuid_new(a, d->c->world)));
+    metric_set(x->scheduler_queue_depth, 0,
+               METRIC_VALS(by, arena_printf(a, "%llu", (unsigned long long)++d->n_solved)));
 }
 
 /* A pool whose budgets cannot be read stays as it is, and somebody should know. */
