@@ -303,6 +303,8 @@ static void an_answer_is_kept(void **state)
     far_run(l->far, 20);
     check_str("written in the end", claim_lab_cond(l, "c", "Launched"), "True Launched");
     check_i64("asked once", fakecloud_calls(l->cloud, FAKE_CREATE), 1);
+    str told = claim_lab_log(l, "launched nodeclaim"), line, rest;
+    check_true("told once", str_cut(told, '\n', &line, &rest) ? rest.n == 0 : told.n != 0);
     check_str("one end", far_get(l->far, "nodeclaims", "c", "status.providerID"), "\"fake:///1\"");
 }
 
