@@ -10,11 +10,12 @@
 #define MAX_ACCOUNT (64u << 20)
 #define SEED 1
 
-static bool start_session(struct aws_account *x, struct err *e)
+static bool start_session(struct aws_account *x, bool once, struct err *e)
 {
-    const char *vars[] = {("AWS_ENDPOINT_URL=" BASE_URL), "AWS_ACCESS_KEY_ID=AKIDEXAMPLE",
-                          "AWS_SECRET_ACCESS_KEY=secret",
-                          arena_printf(x->a, "AWS_REGION=" STR_FMT, STR_ARG(x->region)).p, NULL};
+    const char *region = arena_printf(x->a, "AWS_REGION=" STR_FMT, STR_ARG(x->region)).p;
+    const char *vars[] = {("AWS_ENDPOINT_URL=" BASE_URL),     "AWS_ACCESS_KEY_ID=AKIDEXAMPLE",
+                          "AWS_SECRET_ACCESS_KEY=secret",     region,
+                          once ? "AWS_MAX_ATTEMPTS=1" : NULL, NULL};
     struct aws_environment env = {.vars = vars};
 
     x->config = aws_config_load(&env, e);
@@ -75,7 +76,7 @@ bool aws_account_open(struct aws_account *x, const struct aws_account_options *o
     if (!x->server)
         return err_wrap(e, "%s", o->path);
     sim_mount(x->sim, BASE_URL, x->far, sim_aws_serve, x->server);
-    return start_session(x, e);
+    return start_session(x, o->once, e);
 }
 
 void aws_account_stop(struct aws_account *x)

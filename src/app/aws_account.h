@@ -25,6 +25,7 @@ struct aws_account_options {
     const char *members; /* JSON: members that take the place of those of the file; NULL: none */
     str cluster;         /* what its cluster is called; empty: as the file says */
     bool exact;          /* what a launch names has to be there, and is counted (struct sim_aws_options) */
+    bool once;           /* no call is repeated: an error that the file orders for it is its answer */
     /* Told of every call that was answered; may be NULL. */
     void (*on_call)(void *ctx, const struct sim_aws_call *c);
     void *ctx;

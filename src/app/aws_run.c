@@ -149,7 +149,8 @@ static bool open_account(struct aws_run *r, const char *world, const char *const
     for (uint32_t i = 0; i < n; i++)
         if (!aws_settings_put(&r->settings, r->a, settings[i], e))
             return false;
-    struct aws_account_options o = {.path = world, .cluster = r->settings.cluster_name, .on_call = on_call, .ctx = r};
+    struct aws_account_options o = {
+        .path = world, .cluster = r->settings.cluster_name, .once = true, .on_call = on_call, .ctx = r};
     if (!aws_account_open(&r->account, &o, e))
         return false;
     r->settings.cluster_name = tree_str(tree_at(r->account.doc, "cluster", "name", NULL));

@@ -11,11 +11,15 @@
 #include "cli/cli.h"
 #include "cli/daemon.h"
 #include "k8s/election.h"
+#include "model/duration.h"
 #include "model/sym.h"
 #include "obs/process.h"
+#include "plan/plan.h"
 
 #define MAX_OUTPUTS 8
 #define TRIM_EVERY_US (60 * 1000000ll)
+#define LOOK_EVERY_US (5 * 1000000ll) /* where memory has a limit */
+#define LIMIT_SHARE 0.9               /* of it may be in use before anything is given back for its sake */
 
 struct outputs { /* of the log */
     int fd[MAX_OUTPUTS];
@@ -27,9 +31,11 @@ struct controller_run {
     struct syms *syms;
     struct options options;
     struct cli_daemon daemon;
-    struct outputs outputs;
+    struct outputs outputs, complaints; /* of the log; of what becomes of it */
     struct autoscaler *op;
     struct timer trim;
+    int64_t trimmed_us;
+    bool tight; /* memory was near its limit when it was last looked at */
 };
 
 static void print_help(const struct cli_env *env)
@@ -50,7 +56,7 @@ static void print_help(const struct cli_env *env)
 
 /* ---- log ---- */
 
-static void write_all(int fd, str line)
+static bool write_all(int fd, str line)
 {
     while (line.n) {
         ssize_t n = write(fd, line.p, line.n);
@@ -58,52 +64,86 @@ static void write_all(int fd, str line)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return; /* nobody is left to tell */
+            return false;
         line = str_sub(line, (size_t)n, line.n);
     }
+    return true;
+}
+
+static void complain(const struct controller_run *c, int why)
+{
+    struct sb b = {0};
+
+    time_print_rfc3339(&b, world_now_ms(c->daemon.world));
+    sb_printf(&b, " write error: %s\n", strerror(why));
+    for (uint32_t i = 0; i < c->complaints.n; i++)
+        (void)write_all(c->complaints.fd[i], sb_view(&b)); /* nobody is left to tell */
+    sb_fini(&b);
 }
 
 static void write_line(void *ctx, str line)
 {
-    const struct outputs *o = ctx;
+    const struct controller_run *c = ctx;
 
-    for (uint32_t i = 0; i < o->n; i++)
-        write_all(o->fd[i], line);
+    for (uint32_t i = 0; i < c->outputs.n; i++)
+        if (!write_all(c->outputs.fd[i], line))
+            complain(c, errno);
 }
 
-static bool open_outputs(struct controller_run *c, struct err *e)
+static bool open_outputs(struct controller_run *c, const char *flag, const char *paths, struct outputs *o,
+                         struct err *e)
 {
-    str rest = str_c(c->options.log_output_paths), one;
+    str rest = str_c(paths), one;
 
     while (rest.n) {
         (void)str_cut(rest, ',', &one, &rest);
         one = str_trim(one);
         if (one.n == 0)
             continue;
-        if (c->outputs.n == MAX_OUTPUTS)
-            return err_set(e, ERR_INVALID, "log-output-paths names more than %d files", MAX_OUTPUTS);
+        if (o->n == MAX_OUTPUTS)
+            return err_set(e, ERR_INVALID, "%s names more than %d files", flag, MAX_OUTPUTS);
         int fd = str_is(one, "stdout")   ? STDOUT_FILENO
                  : str_is(one, "stderr") ? STDERR_FILENO
                                          : open(arena_printf(c->arena, STR_FMT "%c", STR_ARG(one), 0).p,
                                                 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
         if (fd < 0)
-            return err_set(e, ERR_IO, "log-output-paths: cannot open " STR_FMT ": %s", STR_ARG(one), strerror(errno));
-        c->outputs.fd[c->outputs.n++] = fd;
+            return err_set(e, ERR_IO, "%s: cannot open " STR_FMT ": %s", flag, STR_ARG(one), strerror(errno));
+        o->fd[o->n++] = fd;
     }
     return true;
 }
 
 /* ---- memory ---- */
 
+/* Near its limit, what planning remembers goes: it is worked out again when somebody asks. Says so once. */
+static bool is_tight(struct controller_run *c)
+{
+    double limit = (double)c->options.memory_limit, used = limit > 0 ? process_resident_bytes() : 0;
+    bool was = c->tight;
+
+    c->tight = limit > 0 && used > LIMIT_SHARE * limit;
+    if (!c->tight)
+        return false;
+    frame_reset(autoscaler_control(c->op)->frame);
+    if (!was)
+        log_error(c->daemon.log, "memory is near its limit", NULL, LOG_I64("bytes", (int64_t)used),
+                  LOG_I64("limit", c->options.memory_limit));
+    return true;
+}
+
 /* Lists and passes leave holes between what stays. Whole pages of them go back to the system; that takes a millisecond. */
 static void on_trim(void *ctx)
 {
     struct controller_run *c = ctx;
+    int64_t now_us = world_mono_us(c->daemon.world);
 
+    if (is_tight(c) || now_us - c->trimmed_us >= TRIM_EVERY_US) {
+        c->trimmed_us = now_us;
 #ifdef __GLIBC__
-    (void)malloc_trim(0);
+        (void)malloc_trim(0);
 #endif
-    timer_set(c->daemon.world, &c->trim, TRIM_EVERY_US);
+    }
+    timer_set(c->daemon.world, &c->trim, c->options.memory_limit > 0 ? LOOK_EVERY_US : TRIM_EVERY_US);
 }
 
 /* Large blocks are mappings of their own, which are gone when they are freed. Left to itself the C library takes ever larger ones from
@@ -114,7 +154,7 @@ static void keep_memory_small(struct controller_run *c)
     (void)mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif
     c->trim = (struct timer){.fn = on_trim, .ctx = c};
-    timer_set(c->daemon.world, &c->trim, TRIM_EVERY_US);
+    on_trim(c);
 }
 
 /* ---- life ---- */
@@ -144,8 +184,9 @@ static bool begin(struct controller_run *c, const struct cli_env *env, struct er
     struct cli_daemon *s = &c->daemon;
     char host[256] = "karpenter";
 
-    if (!p || !open_outputs(c, e) ||
-        !cli_daemon_begin(s, c->options.log_level, &(struct log_sink){&c->outputs, write_line}, c->options.kubeconfig,
+    if (!p || !open_outputs(c, "log-output-paths", c->options.log_output_paths, &c->outputs, e) ||
+        !open_outputs(c, "log-error-output-paths", c->options.log_error_output_paths, &c->complaints, e) ||
+        !cli_daemon_begin(s, c->options.log_level, &(struct log_sink){c, write_line}, c->options.kubeconfig,
                           c->options.context, e))
         return false;
     (void)gethostname(host, sizeof(host) - 1);
@@ -168,14 +209,20 @@ static bool begin(struct controller_run *c, const struct cli_env *env, struct er
            serve(c, c->options.health_probe_port, autoscaler_serve_probes, e);
 }
 
+static void close_outputs(const struct outputs *o)
+{
+    for (uint32_t i = 0; i < o->n; i++)
+        if (o->fd[i] > STDERR_FILENO)
+            (void)close(o->fd[i]);
+}
+
 static void finish(struct controller_run *c)
 {
     cli_daemon_stop(&c->daemon);
     autoscaler_free(c->op);
     cli_daemon_free(&c->daemon);
-    for (uint32_t i = 0; i < c->outputs.n; i++)
-        if (c->outputs.fd[i] > STDERR_FILENO)
-            (void)close(c->outputs.fd[i]);
+    close_outputs(&c->outputs);
+    close_outputs(&c->complaints);
     syms_free(c->syms);
     arena_free(c->arena);
 }

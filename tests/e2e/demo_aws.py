@@ -44,15 +44,16 @@ class Shell:
     def json(self, command):
         return json.loads(self.run(command))
 
-    def wait(self, what, fn):
-        """The first answer of fn that is true."""
-        end = time.monotonic() + PATIENCE_S
+    def wait(self, what, fn, settling_s=0):
+        """The first answer of fn that is true. settling_s: how long the NodePool itself lets its nodes wait."""
+        patience_s = PATIENCE_S + settling_s
+        end = time.monotonic() + patience_s
         while time.monotonic() < end:
             answer = fn()
             if answer:
                 return answer
             time.sleep(0.3)
-        raise Wrong(f"waited {PATIENCE_S} s for: {what}\n" + self.run("kubectl get nodeclaims,nodes,pods -o wide; kubectl get nodepools,ec2nodeclasses"))
+        raise Wrong(f"waited {patience_s} s for: {what}\n" + self.run("kubectl get nodeclaims,nodes,pods -o wide; kubectl get nodepools,ec2nodeclasses"))
 
     def items(self, what):
         return self.json(f"kubectl get {what} -o json")["items"]

@@ -15,7 +15,7 @@ static void check_expressions(struct arena *a, const struct ec2_kubelet *q)
 
     struct ec2_kvs m = ec2_kvs_resolve(a, &q->kube_reserved, &v, /* gate= */ true, &dropped);
     assert(m.n <= q->kube_reserved.n && (dropped.n != 0) == (m.n < q->kube_reserved.n));
-    if (q->max_pods_expr.n && ec2_expr_eval(a, q->max_pods_expr, &v, &pods, &e))
+    if (q->max_pods_is_expr && ec2_expr_eval(a, q->max_pods_expr, &v, &pods, &e))
         assert(e.kind == ERR_NONE);
 }
 

@@ -133,7 +133,7 @@ static bool pods_of(const struct build *b, const struct ec2_type_info *info, int
     const struct ec2_kubelet *k = &b->in->class->kubelet;
     int64_t max_pods = k->max_pods;
 
-    if (k->max_pods_expr.n && b->in->expressions) {
+    if (k->max_pods_is_expr && b->in->expressions) {
         struct ec2_expr_vars v = variables(info, pods_with(b, info, -1));
 
         if (!ec2_expr_eval(b->a, k->max_pods_expr, &v, &max_pods, e))

@@ -73,7 +73,8 @@ struct ec2_kubelet {        /* the twelve managed keys (aws 2.5.1); numbers are 
     uint32_t n_dns;
     bool has_dns;
     int64_t max_pods; /* -1: not said, or an expression */
-    str max_pods_expr;
+    bool max_pods_is_expr;
+    str max_pods_expr; /* may be empty, which is a bad one */
     int64_t pods_per_core, eviction_max_grace, image_gc_high, image_gc_low;
     struct ec2_kvs system_reserved, kube_reserved, eviction_hard, eviction_soft, eviction_soft_grace;
     int8_t cpu_cfs_quota; /* -1: not said */

@@ -1,6 +1,7 @@
 /* The dry runs of validation (aws 7.2.7, steps 8 to 10): one launch template for real, then a fleet and an instance that are asked for and not made. */
 #include "aws/ec2_failure.h"
 #include "base/sb.h"
+#include "cloud/catalog.h"
 #include "cloud/ec2/ec2_int.h"
 #include "cloud/ec2/images.h"
 #include "cloud/ec2/labels.h"
@@ -15,7 +16,9 @@ struct dry {
         *pools; /* that refer to the class; copies are not needed: nothing parks while they are looked at */
     uint32_t n_pools;
     const char *tenancy;
-    uint32_t chosen; /* index of a type */
+    const struct itype *type; /* the one that is tried */
+    const struct ec2_type_detail *detail;
+    const struct ec2_class_ami *ami;
     const struct ec2_tag *tags;
     uint32_t n_tags;
     str template_name;
@@ -105,47 +108,87 @@ static bool is_standard(const struct dry *d, const struct ec2_class_ami *ami)
     return true;
 }
 
-/* The first type that is wanted and would be started from the image; NULL: from any. */
-static bool first_from(struct dry *d, const bool *wanted, const struct ec2_class_ami *from)
+struct candidate {
+    const struct itype *type;
+    const struct ec2_type_detail *detail;
+};
+
+/* The first one that would be started from the image; NULL: from any. */
+static bool first_from(struct dry *d, const struct candidate *v, uint32_t n, const struct ec2_class_ami *from)
 {
-    for (uint32_t i = 0; i < d->types.n; i++) {
-        const struct ec2_class_ami *ami =
-            d->types.detail[i].compatible && wanted[i] ? ec2_ami_for(d->k, &d->types.v[i]) : NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ec2_class_ami *ami = ec2_ami_for(d->k, v[i].type);
 
         if (!ami || (from && !str_eq(ami->id, from->id)))
             continue;
-        d->chosen = i;
+        d->type = v[i].type;
+        d->detail = v[i].detail;
+        d->ami = ami;
         return true;
     }
     return false;
 }
 
 /* Images for ordinary machines come first: those for others may need larger disks than the class gives. */
-static bool first_of(struct dry *d, const bool *wanted)
+static bool first_of(struct dry *d, const struct candidate *v, uint32_t n)
 {
     for (uint32_t i = 0; i < d->k->status.n_amis; i++)
-        if (is_standard(d, &d->k->status.amis[i]) && first_from(d, wanted, &d->k->status.amis[i]))
+        if (is_standard(d, &d->k->status.amis[i]) && first_from(d, v, n, &d->k->status.amis[i]))
             return true;
-    return first_from(d, wanted, NULL);
+    return first_from(d, v, n, NULL);
+}
+
+/* Types that fit the class, and that are wanted; NULL: all of them. */
+static uint32_t candidates(struct dry *d, const bool *wanted, struct candidate **ret)
+{
+    uint32_t n = 0;
+
+    *ret = arena_new_array(d->a, struct candidate, d->types.n);
+    for (uint32_t i = 0; i < d->types.n; i++)
+        if (d->types.detail[i].compatible && (!wanted || wanted[i]))
+            (*ret)[n++] = (struct candidate){&d->types.v[i], &d->types.detail[i]};
+    return n;
+}
+
+/* quirk: in place of a usual type stands one of which only the processor is known, and that it has no accelerator. It fits images of any system, and has room for no pod,
+ * which its template says unless the class says how many. */
+static struct candidate stand_in(struct dry *d, const struct candidate *is, const char *arch)
+{
+    struct itype *type = arena_new_one(d->a, struct itype);
+    struct ec2_type_detail *detail = arena_new_one(d->a, struct ec2_type_detail);
+    struct req_expr *says = arena_new_array(d->a, struct req_expr, 3);
+    sym known = sym_of(d->p->syms, str_c(arch));
+
+    says[0] = catalog_req(d->a, SYM(ARCH), &known, 1);
+    says[1] = catalog_req(d->a, ec2_label_key(d->p->syms, EC2_L_GPU_COUNT), NULL, 0);
+    says[2] = catalog_req(d->a, ec2_label_key(d->p->syms, EC2_L_ACCEL_COUNT), NULL, 0);
+    *type = (struct itype){.name = is->type->name, .requirements = says, .n_requirements = 3};
+    *detail = *is->detail;
+    detail->pods = 0;
+    return (struct candidate){type, detail};
 }
 
 /* For who has no pool yet, or pools that want nothing that there is. */
-static bool usual(struct dry *d)
+static bool usual(struct dry *d, const struct candidate *all, uint32_t n)
 {
-    bool *wanted = arena_new_array(d->a, bool, d->types.n);
+    static const struct {
+        const char *name, *arch;
+    } types[] = {{"m5.large", "amd64"}, {"m6g.large", "arm64"}};
+    struct candidate v[ARRAY_LEN(types)];
+    uint32_t n_usual = 0;
 
-    for (uint32_t i = 0; i < d->types.n; i++) {
-        str name = sym_str(d->p->syms, d->types.v[i].name);
-
-        wanted[i] = str_is(name, "m5.large") || str_is(name, "m6g.large");
-    }
-    return first_of(d, wanted);
+    for (size_t t = 0; t < ARRAY_LEN(types); t++)
+        for (uint32_t i = 0; i < n; i++)
+            if (str_is(sym_str(d->p->syms, all[i].type->name), types[t].name))
+                v[n_usual++] = stand_in(d, &all[i], types[t].arch);
+    return first_of(d, v, n_usual);
 }
 
 static bool choose(struct dry *d, struct err *e)
 {
     struct pools x = {.d = d};
     bool *wanted = arena_new_array(d->a, bool, d->types.n);
+    struct candidate *v;
 
     d->p->host.each_pool(d->p->host.ctx, note_pool, &x);
     d->pools = x.v.v;
@@ -153,10 +196,11 @@ static bool choose(struct dry *d, struct err *e)
     ask_pools(d, wanted);
     vec_fini(&x.v);
     d->pools = NULL;
-    if (!ec2_family_is_windows(d->k->family) && first_of(d, wanted))
+    uint32_t n = candidates(d, wanted, &v);
+    if (!ec2_family_is_windows(d->k->family) && first_of(d, v, n))
         return true;
-    memset(wanted, true, d->types.n * sizeof(*wanted));
-    return usual(d) || first_of(d, wanted) || err_set(e, ERR_INVALID, "no instance type has an image of the class");
+    n = candidates(d, NULL, &v);
+    return usual(d, v, n) || first_of(d, v, n) || err_set(e, ERR_INVALID, "no instance type has an image of the class");
 }
 
 /* ---- what AWS said ---- */
@@ -212,8 +256,8 @@ static bool template_step(struct dry *d, struct aws_answer *f, struct err *e)
     struct ec2_template_request r = {
         .class = d->k,
         .claim = &claim,
-        .ami = ec2_ami_for(d->k, &d->types.v[d->chosen]),
-        .type = &d->types.detail[d->chosen],
+        .ami = d->ami,
+        .type = d->detail,
         .capacity_type = "on-demand",
         .tenancy = d->tenancy,
         .placement = ec2_placement_known(d->p, d->k, &group) ? &group : NULL,
@@ -298,7 +342,7 @@ static bool try_all(struct dry *d, struct ec2_verdict *ret, struct err *e)
     if (!choose(d, e) || !ec2_launch_tags(d->p, d->a, d->k, (str){0}, &tags, &d->n_tags, e))
         return err_wrap(e, "validating by dry runs");
     d->tags = tags;
-    str type = sym_str(d->p->syms, d->types.v[d->chosen].name);
+    str type = sym_str(d->p->syms, d->type->name);
     if (!template_step(d, &f, e))
         return verdict(d, &make_template, &f, ret) || err_wrap(e, "%s", make_template.call);
     if (!fleet_step(d, type, &f, e))

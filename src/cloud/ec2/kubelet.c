@@ -90,11 +90,12 @@ bool ec2_kubelet_decode(const struct decoder *d, struct arena *a, const struct t
     for (uint32_t i = 0; t && i < t->n; i++)
         if (t->items[i].n > MAX_ENTRIES)
             return dec_fail(d, &t->items[i], NULL, e, "has more than %d entries", MAX_ENTRIES);
-    const struct tree *quota = tree_get(t, "cpuCFSQuota");
+    const struct tree *quota = tree_get(t, "cpuCFSQuota"), *pods = tree_get(t, "maxPods");
     *ret = (struct ec2_kubelet){
         .raw = t,
-        .max_pods = read_i32(tree_get(t, "maxPods")),
-        .max_pods_expr = tree_str(tree_get(t, "maxPods")),
+        .max_pods = read_i32(pods),
+        .max_pods_is_expr = pods && pods->kind == TREE_STRING,
+        .max_pods_expr = tree_str(pods),
         .pods_per_core = read_i32(tree_get(t, "podsPerCore")),
         .eviction_max_grace = read_i32(tree_get(t, "evictionMaxPodGracePeriod")),
         .image_gc_high = read_i32(tree_get(t, "imageGCHighThresholdPercent")),
@@ -120,10 +121,7 @@ static bool has_expression(const struct ec2_kvs *m)
 
 bool ec2_kubelet_has_expressions(const struct ec2_kubelet *k)
 {
-    const struct tree *pods = tree_get(k->raw, "maxPods");
-
-    return (pods && pods->kind == TREE_STRING) || has_expression(&k->kube_reserved) ||
-           has_expression(&k->system_reserved);
+    return k->max_pods_is_expr || has_expression(&k->kube_reserved) || has_expression(&k->system_reserved);
 }
 
 /* ---- what the family cannot deliver ---- */

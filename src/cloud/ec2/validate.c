@@ -111,7 +111,7 @@ static bool expressions_compile(struct check *c)
         return true;
     if (!c->p->settings.expressions)
         return no_for_good(c, "KubeletExpressionsDisabled", STR("kubelet expressions are disabled"));
-    if (k->max_pods_expr.n && !ec2_expr_check(c->a, k->max_pods_expr, &e))
+    if (k->max_pods_is_expr && !ec2_expr_check(c->a, k->max_pods_expr, &e))
         return no_for_good(c, "KubeletExpressionInvalid", arena_printf(c->a, "spec.kubelet.maxPods: %s", e.msg));
     return reservation_compiles(c, &k->kube_reserved, "kubeReserved") &&
            reservation_compiles(c, &k->system_reserved, "systemReserved");

@@ -309,6 +309,10 @@ static const struct {
     {"N14 an expression", NULL, KUBELET("al2023@latest", "{\"maxPods\":\"vcpus * 10\"}"), "", false, false, true},
     {"N14 one that does not compile", NULL, KUBELET("al2023@latest", "{\"maxPods\":\"vcpus *\"}"),
      INVALID("KubeletExpressionInvalid"), true, true, true},
+    {"K17 an empty one", NULL, KUBELET("al2023@latest", "{\"maxPods\":\"\"}"), INVALID("KubeletExpressionInvalid"),
+     true, true, true},
+    {"K17 an empty one for kubeReserved", NULL, KUBELET("al2023@latest", "{\"kubeReserved\":{\"cpu\":\"\"}}"),
+     INVALID("KubeletExpressionInvalid"), true, true, true},
     {"N14 one that fails", NULL, KUBELET("al2023@latest", "{\"maxPods\":\"100 / (vcpus - 2)\"}"),
      INVALID("KubeletExpressionEvaluationFailed"), true, true, true},
     {"N14 a negative reservation", NULL, KUBELET("al2023@latest", "{\"kubeReserved\":{\"cpu\":\"0 - vcpus\"}}"),
@@ -394,26 +398,29 @@ static void dry_runs(void **state UNUSED)
 /* ---- N16, N17 ---- */
 
 static const struct {
-    const char *name, *spec, *pool, *tenancy, *want_type, *want_tenancy;
+    const char *name, *spec, *pool, *tenancy, *want_type, *want_tenancy, *want_pods;
 } choices[] = {
-    {"N16 what the pool wants", GOOD, "c5.xlarge", "", "c5.xlarge", "default"},
-    {"N16 a machine with GPUs as the last resort", GOOD, "g4dn.xlarge", "", "g4dn.xlarge", "default"},
-    {"N16 Windows has its own", SPEC(ALIAS("windows2022@latest")), "c5.xlarge", "", "m5.large", "default"},
+    {"N16 what the pool wants", GOOD, "c5.xlarge", "", "c5.xlarge", "default", "maxPods: 58"},
+    {"N16 a machine with GPUs as the last resort", GOOD, "g4dn.xlarge", "", "g4dn.xlarge", "default", "maxPods: "},
+    {"N16 Windows has its own", SPEC(ALIAS("windows2022@latest")), "c5.xlarge", "", "m5.large", "default",
+     "--max-pods=0"},
     {"N16 no image for what the pool wants",
      SPEC("\"amiFamily\":\"AL2023\",\"amiSelectorTerms\":[{\"id\":\"ami-9e88df1dcd1e93485\"}]"), "c5.xlarge", "",
-     "m6g.large", "default"},
-    {"N16 no pool", GOOD, NULL, "", "m5.large", "default"},
+     "m6g.large", "default", "maxPods: 0"},
+    {"N16 no pool", GOOD, NULL, "", "m5.large", "default", "maxPods: 0"},
     {"N16 the image decides between architectures",
      SPEC("\"amiFamily\":\"AL2023\",\"amiSelectorTerms\":[{\"id\":\"ami-9e88df1dcd1e93485\"}]"), NULL, "", "m6g.large",
-     "default"},
+     "default", "maxPods: 0"},
     {"N16 interfaces and no pool",
      SPEC(ALIAS("al2023@latest") ",\"networkInterfaces\":[{\"networkCardIndex\":0,\"deviceIndex\":0,"
                                  "\"interfaceType\":\"interface\"}]"),
-     NULL, "", "m5.large", "default"},
-    {"N17 dedicated only", GOOD, "m5.large", "dedicated", "m5.large", "dedicated"},
-    {"N17 default only", GOOD, "m5.large", "default", "m5.large", "default"},
-    {"N17 both", GOOD, "m5.large", "default dedicated", "m5.large", "dedicated"},
-    {"N17 no pool", GOOD, NULL, "", "m5.large", "default"},
+     NULL, "", "m5.large", "default", "maxPods: 0"},
+    {"a class that says how many pods", KUBELET("al2023@latest", "{\"maxPods\":20}"), NULL, "", "m5.large", "default",
+     "maxPods: 20"},
+    {"N17 dedicated only", GOOD, "m5.large", "dedicated", "m5.large", "dedicated", "maxPods: 29"},
+    {"N17 default only", GOOD, "m5.large", "default", "m5.large", "default", "maxPods: 29"},
+    {"N17 both", GOOD, "m5.large", "default dedicated", "m5.large", "dedicated", "maxPods: 29"},
+    {"N17 no pool", GOOD, NULL, "", "m5.large", "default", "maxPods: 0"},
 };
 
 static void what_is_tried(void **state UNUSED)
@@ -432,6 +439,7 @@ static void what_is_tried(void **state UNUSED)
                    str_contains(s.lab.run, arena_printf(s.lab.a, "\"InstanceType\":\"%s\"", choices[i].want_type)));
         check_true(choices[i].name,
                    str_contains(s.lab.template, arena_printf(s.lab.a, "\"Tenancy\":\"%s\"", choices[i].want_tenancy)));
+        check_true(choices[i].name, str_contains(s.lab.template, str_c(choices[i].want_pods)));
         scene_close(&s);
     }
 }

@@ -386,6 +386,7 @@ static void expressions(void **state)
     struct ec2_lab *l = *state;
     struct err e = {0};
 
+    l->k.kubelet.max_pods_is_expr = true;
     l->k.kubelet.max_pods_expr = STR("max(20, vcpus * 8)");
     l->k.kubelet.kube_reserved = ec2_lab_kvs(l, "memory=max_pods+1 cpu=100m");
     l->k.kubelet.system_reserved = ec2_lab_kvs(l, "memory=default_enis*ips_per_eni");
