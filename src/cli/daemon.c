@@ -23,8 +23,12 @@ bool cli_daemon_begin(struct cli_daemon *s, enum log_level level, const struct l
 bool cli_daemon_listen(struct cli_daemon *s, int64_t port, http_serve_fn fn, void *ctx, struct err *e)
 {
     assert(s->n_ports < DAEMON_PORTS);
-    struct httpd *h =
-        httpd_listen(s->loop, &(struct httpd_options){.address = "0.0.0.0", .port = (uint16_t)port}, fn, ctx, e);
+    struct httpd_options o = {.address = "::", .port = (uint16_t)port};
+    struct httpd *h = httpd_listen(s->loop, &o, fn, ctx, e);
+    if (!h) { /* a machine may have no IPv6; if that is not it, the same error comes again */
+        o.address = "0.0.0.0";
+        h = httpd_listen(s->loop, &o, fn, ctx, e);
+    }
     if (h)
         s->ports[s->n_ports++] = h;
     return h != NULL;

@@ -88,11 +88,13 @@ static int listen_on(const char *text, uint16_t port, uint16_t *ret_port, struct
 {
     union address addr;
     socklen_t n;
-    int on = 1;
+    int on = 1, off = 0;
 
     if (!parse_address(text, port, &addr, &n, e))
         return -1;
     int fd = socket(addr.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && addr.any.sa_family == AF_INET6) /* whatever the system's default is */
+        (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 || bind(fd, &addr.any, n) != 0 ||
         listen(fd, SOMAXCONN) != 0 || getsockname(fd, &addr.any, &n) != 0) {
         (void)err_set(e, ERR_IO, "listen on %s, port %u: %s", text, port, strerror(errno));

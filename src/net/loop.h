@@ -34,7 +34,7 @@ void loop_post(struct world *w, void (*fn)(void *ctx), void *ctx);
 struct httpd;
 
 struct httpd_options {
-    const char *address;            /* NULL: 127.0.0.1 */
+    const char *address;            /* NULL: 127.0.0.1; "::": all, of IPv4 too */
     uint16_t port;                  /* 0: any free one */
     const char *cert_pem, *key_pem; /* both: TLS */
     size_t max_body;                /* 0: 16 MiB; a longer request gets 413 */

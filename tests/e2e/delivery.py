@@ -46,7 +46,7 @@ def charts_are_well_formed(_):
         want(p.returncode != 0 and why in p.stderr, f"{wrong}: {p.returncode} {p.stderr}")
 
 
-def values_reach_the_program(_):
+def values_reach_the_program(stage):
     """Settings are environment variables of the container; falsy ones are left to the program."""
     objects = template("-f", os.path.join(VALUES, "003-module.yaml"), "--set", "settings.isolatedVPC=false,settings.featureGates.nodeRepair=true,controller.env[0].name=X,controller.env[0].value=y")
     container = objects[("Deployment", "karpenter")]["spec"]["template"]["spec"]["containers"][0]
@@ -59,6 +59,11 @@ def values_reach_the_program(_):
     spec = objects[("Deployment", "karpenter")]["spec"]["template"]["spec"]
     own = {"app.kubernetes.io/name": "karpenter", "app.kubernetes.io/instance": "karpenter"}
     want(spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0]["labelSelector"]["matchLabels"] == own, spec["affinity"])
+    spread = template("-f", os.path.join(VALUES, "003-module.yaml"), "--set-json", 'settings.schedulerConfig={"podTopologySpread":{"defaultConstraints":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule"}]}}')
+    told = next(e["value"] for e in spread[("Deployment", "karpenter")]["spec"]["template"]["spec"]["containers"][0]["env"] if e["name"] == "SCHEDULER_CONFIG")
+    command(stage.program, "plan", "-f", "examples/shop.yaml", "--settings", "SCHEDULER_CONFIG=" + told)
+    read = [rule["resources"] for rule in spread[("ClusterRole", "karpenter-core")]["rules"] if "services" in rule["resources"]]
+    want(read == [["services"]] and not any("services" in rule["resources"] for rule in objects[("ClusterRole", "karpenter-core")]["rules"]), read)
     want(spec["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"] == own, spec["topologySpreadConstraints"])
 
 

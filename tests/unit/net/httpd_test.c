@@ -345,6 +345,33 @@ static void listening_fails_with_words(void **state)
     loop_free(w);
 }
 
+static bool reaches(const struct sockaddr *a, socklen_t n)
+{
+    int fd = socket(a->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool ok = connect(fd, a, n) == 0;
+
+    (void)close(fd);
+    return ok;
+}
+
+/* Pods have an address of one family or the other. */
+static void all_addresses(void **state)
+{
+    struct world *w = loop_new();
+    struct err e = {0};
+    struct httpd *d = httpd_listen(w, &(struct httpd_options){.address = "::"}, serve, NULL, &e);
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+
+    (void)state;
+    check_ok("all addresses", d != NULL, &e);
+    v4.sin_port = v6.sin6_port = htons(httpd_port(d));
+    check_true("by IPv4", reaches((struct sockaddr *)&v4, sizeof(v4)));
+    check_true("by IPv6", reaches((struct sockaddr *)&v6, sizeof(v6)));
+    httpd_close(d);
+    loop_free(w);
+}
+
 static void close_fiber(void *arg)
 {
     struct site *s = arg;
@@ -502,6 +529,7 @@ int main(void)
         cmocka_unit_test(replies_may_take_their_time),
         cmocka_unit_test(connections_are_counted),
         cmocka_unit_test(listening_fails_with_words),
+        cmocka_unit_test(all_addresses),
         cmocka_unit_test(closing_from_inside),
         cmocka_unit_test(whom_to_trust),
         cmocka_unit_test(names_of_certificates),
