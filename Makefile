@@ -31,7 +31,7 @@ SETUP = ./tools/setup
 
 all: $(BUILD)/build.ninja
 	@$(SETUP) build
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) karpenter
 
 $(BUILD)/build.ninja:
 	@$(SETUP) build
@@ -76,6 +76,7 @@ soak: $(FAST)/build.ninja
 bench: all
 	@test -x bench/run || { echo 'make bench: there are no benchmarks yet (bench/run is missing).' >&2; exit 1; }
 	@$(SETUP) bench
+	@ninja -C $(BUILD)
 	@./bench/run $(BUILD) $(ARGS)
 
 demo:

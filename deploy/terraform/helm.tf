@@ -18,6 +18,14 @@ locals {
   }
 }
 
+# A warning and no error: the image may be on the machines already, or helm_values may name it.
+check "image" {
+  assert {
+    condition     = var.image != null || !local.own_chart || anytrue([for text in var.helm_values : strcontains(text, "repository")])
+    error_message = "image is not said. There is no published one: build it (tools/image), push it to a registry of yours, and say image = { repository = …, tag = … }."
+  }
+}
+
 resource "helm_release" "karpenter" {
   name             = "karpenter"
   namespace        = var.namespace

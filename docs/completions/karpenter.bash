@@ -73,9 +73,15 @@ _karpenter()
             mapfile -t COMPREPLY < <(compgen -W 'NodeRepair= ReservedCapacity= SpotToSpotConsolidation= NodeOverlay= StaticCapacity= CapacityBuffer=' -- "$cur")
             compopt -o nospace
             ;;
+        --aws-feature-gates)
+            mapfile -t COMPREPLY < <(compgen -W 'NodeClassCEL=' -- "$cur")
+            compopt -o nospace
+            ;;
         --context | --karpenter-service | --metrics-port | --health-probe-port | \
             --kube-client-qps | --kube-client-burst | --leader-election-name | --leader-election-namespace | \
             --memory-limit | --cpu-requests | --batch-max-duration | --batch-idle-duration | \
+            --cluster-name | --cluster-endpoint | --cluster-ca-bundle | --vm-memory-overhead-percent | \
+            --interruption-queue | --reserved-enis | --ami-refresh-interval | --subnet-refresh-interval | \
             --scheduler-config | --consolidation-min-savings | --consolidation-max-replacements) ;;
         *) mapfile -t COMPREPLY < <(compgen -W "$flags" -- "$cur") ;;
         esac

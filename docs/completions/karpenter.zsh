@@ -26,6 +26,13 @@ _karpenter_settings() {
     fi
 }
 
+_karpenter_of_verb() {
+    case ${words[2]} in
+    capacity) ((CURRENT == 3)) && compadd spot on-demand ;;
+    publish-ami) compadd al2023 bottlerocket windows ;;
+    esac
+}
+
 _karpenter() {
     if ((CURRENT == 2)); then
         local -a commands
@@ -100,7 +107,7 @@ _karpenter() {
             '--from[begin with the cluster in this file]:file:_files' \
             '(-)'{-h,--help}'[summary]' \
             '1:verb:(interrupt capacity publish-ami)' \
-            '*:argument:'
+            '*:argument:_karpenter_of_verb'
         ;;
     controller)
         shift words
@@ -120,11 +127,11 @@ _karpenter() {
             '--disable-cluster-state-observability[no metrics of single pods, nodes, pools and conditions]' \
             '--leader-election-name=[name of the lease]:value:' \
             '--leader-election-namespace=[where the lease is; otherwise the pod'\''s own namespace]:value:' \
-            '--memory-limit=[accepted and not used\: memory follows the cluster]:value:' \
+            '--memory-limit=[bytes; above nine tenths of them what planning remembers is given up; -1\: none]:value:' \
             '--cpu-requests=[millicores that the pod has; decides how many NodeClaims and Nodes are worked on side by side]:value:' \
             '--log-level=[debug, info or error]:value:(debug info error)' \
             '--log-output-paths=[stdout, stderr or files, comma separated]:file:_files' \
-            '--log-error-output-paths=[accepted and not used]:file:_files' \
+            '--log-error-output-paths=[where it is told that the log cannot be written]:file:_files' \
             '--batch-max-duration=[how long pods are waited for at most before planning]:value:' \
             '--batch-idle-duration=[planning begins when no pod has come for so long]:value:' \
             '--preference-policy=[Respect or Ignore preferred affinities and soft spreads]:value:(Respect Ignore)' \

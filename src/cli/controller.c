@@ -4,19 +4,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/daemon.h"
 #include "k8s/election.h"
+#include "model/duration.h"
 #include "model/sym.h"
-#include "net/loop.h"
 #include "obs/process.h"
+#include "plan/plan.h"
 
 #define MAX_OUTPUTS 8
 #define TRIM_EVERY_US (60 * 1000000ll)
+#define LOOK_EVERY_US (5 * 1000000ll) /* where memory has a limit */
+#define LIMIT_SHARE 0.9               /* of it may be in use before anything is given back for its sake */
 
 struct outputs { /* of the log */
     int fd[MAX_OUTPUTS];
@@ -27,15 +30,12 @@ struct controller_run {
     struct arena *arena;
     struct syms *syms;
     struct options options;
-    struct world *loop,
-        *world; /* the controller has a process of its own in the loop, which dies before the rest goes */
-    struct kube_config *config;
-    struct outputs outputs;
-    struct log *log;
+    struct cli_daemon daemon;
+    struct outputs outputs, complaints; /* of the log; of what becomes of it */
     struct autoscaler *op;
-    struct httpd *metrics, *probes;
     struct timer trim;
-    int status;
+    int64_t trimmed_us;
+    bool tight; /* memory was near its limit when it was last looked at */
 };
 
 static void print_help(const struct cli_env *env)
@@ -56,7 +56,7 @@ static void print_help(const struct cli_env *env)
 
 /* ---- log ---- */
 
-static void write_all(int fd, str line)
+static bool write_all(int fd, str line)
 {
     while (line.n) {
         ssize_t n = write(fd, line.p, line.n);
@@ -64,57 +64,86 @@ static void write_all(int fd, str line)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return; /* nobody is left to tell */
+            return false;
         line = str_sub(line, (size_t)n, line.n);
     }
+    return true;
+}
+
+static void complain(const struct controller_run *c, int why)
+{
+    struct sb b = {0};
+
+    time_print_rfc3339(&b, world_now_ms(c->daemon.world));
+    sb_printf(&b, " write error: %s\n", strerror(why));
+    for (uint32_t i = 0; i < c->complaints.n; i++)
+        (void)write_all(c->complaints.fd[i], sb_view(&b)); /* nobody is left to tell */
+    sb_fini(&b);
 }
 
 static void write_line(void *ctx, str line)
 {
-    const struct outputs *o = ctx;
+    const struct controller_run *c = ctx;
 
-    for (uint32_t i = 0; i < o->n; i++)
-        write_all(o->fd[i], line);
+    for (uint32_t i = 0; i < c->outputs.n; i++)
+        if (!write_all(c->outputs.fd[i], line))
+            complain(c, errno);
 }
 
-static bool open_outputs(struct controller_run *c, struct err *e)
+static bool open_outputs(struct controller_run *c, const char *flag, const char *paths, struct outputs *o,
+                         struct err *e)
 {
-    str rest = str_c(c->options.log_output_paths), one;
+    str rest = str_c(paths), one;
 
     while (rest.n) {
         (void)str_cut(rest, ',', &one, &rest);
         one = str_trim(one);
         if (one.n == 0)
             continue;
-        if (c->outputs.n == MAX_OUTPUTS)
-            return err_set(e, ERR_INVALID, "log-output-paths names more than %d files", MAX_OUTPUTS);
+        if (o->n == MAX_OUTPUTS)
+            return err_set(e, ERR_INVALID, "%s names more than %d files", flag, MAX_OUTPUTS);
         int fd = str_is(one, "stdout")   ? STDOUT_FILENO
                  : str_is(one, "stderr") ? STDERR_FILENO
                                          : open(arena_printf(c->arena, STR_FMT "%c", STR_ARG(one), 0).p,
                                                 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
         if (fd < 0)
-            return err_set(e, ERR_IO, "log-output-paths: cannot open " STR_FMT ": %s", STR_ARG(one), strerror(errno));
-        c->outputs.fd[c->outputs.n++] = fd;
+            return err_set(e, ERR_IO, "%s: cannot open " STR_FMT ": %s", flag, STR_ARG(one), strerror(errno));
+        o->fd[o->n++] = fd;
     }
     return true;
 }
 
-static int64_t wall_clock(void *world)
-{
-    return world_now_ms(world);
-}
-
 /* ---- memory ---- */
+
+/* Near its limit, what planning remembers goes: it is worked out again when somebody asks. Says so once. */
+static bool is_tight(struct controller_run *c)
+{
+    double limit = (double)c->options.memory_limit, used = limit > 0 ? process_resident_bytes() : 0;
+    bool was = c->tight;
+
+    c->tight = limit > 0 && used > LIMIT_SHARE * limit;
+    if (!c->tight)
+        return false;
+    frame_reset(autoscaler_control(c->op)->frame);
+    if (!was)
+        log_error(c->daemon.log, "memory is near its limit", NULL, LOG_I64("bytes", (int64_t)used),
+                  LOG_I64("limit", c->options.memory_limit));
+    return true;
+}
 
 /* Lists and passes leave holes between what stays. Whole pages of them go back to the system; that takes a millisecond. */
 static void on_trim(void *ctx)
 {
     struct controller_run *c = ctx;
+    int64_t now_us = world_mono_us(c->daemon.world);
 
+    if (is_tight(c) || now_us - c->trimmed_us >= TRIM_EVERY_US) {
+        c->trimmed_us = now_us;
 #ifdef __GLIBC__
-    (void)malloc_trim(0);
+        (void)malloc_trim(0);
 #endif
-    timer_set(c->world, &c->trim, TRIM_EVERY_US);
+    }
+    timer_set(c->daemon.world, &c->trim, c->options.memory_limit > 0 ? LOOK_EVERY_US : TRIM_EVERY_US);
 }
 
 /* Large blocks are mappings of their own, which are gone when they are freed. Left to itself the C library takes ever larger ones from
@@ -125,7 +154,7 @@ static void keep_memory_small(struct controller_run *c)
     (void)mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif
     c->trim = (struct timer){.fn = on_trim, .ctx = c};
-    timer_set(c->world, &c->trim, TRIM_EVERY_US);
+    on_trim(c);
 }
 
 /* ---- life ---- */
@@ -134,8 +163,7 @@ static void on_end(void *ctx, int status)
 {
     struct controller_run *c = ctx;
 
-    c->status = status;
-    world_quit(c->loop);
+    cli_daemon_end(&c->daemon, status);
 }
 
 static void on_signal(void *ctx, int signo UNUSED)
@@ -145,38 +173,30 @@ static void on_signal(void *ctx, int signo UNUSED)
     autoscaler_stop(c->op);
 }
 
-static bool serve(struct controller_run *c, int64_t port, http_serve_fn fn, struct httpd **ret, struct err *e)
+static bool serve(struct controller_run *c, int64_t port, http_serve_fn fn, struct err *e)
 {
-    if (port == 0)
-        return true;
-    *ret = httpd_listen(c->loop, &(struct httpd_options){.address = "0.0.0.0", .port = (uint16_t)port}, fn, c->op, e);
-    return *ret != NULL;
+    return port == 0 || cli_daemon_listen(&c->daemon, port, fn, c->op, e);
 }
 
 static bool begin(struct controller_run *c, const struct cli_env *env, struct err *e)
 {
     const struct provider_source *p = cli_provider(env, c->options.provider, e);
+    struct cli_daemon *s = &c->daemon;
     char host[256] = "karpenter";
 
-    if (!p || !open_outputs(c, e))
-        return false;
-    c->loop = loop_new();
-    c->world = loop_process(c->loop);
-    c->log = log_new(c->options.log_level, &(struct log_sink){&c->outputs, write_line}, wall_clock, c->world);
-    c->config = kube_config_load(c->world,
-                                 &(struct kube_config_source){c->options.kubeconfig[0] ? c->options.kubeconfig : NULL,
-                                                              c->options.context[0] ? c->options.context : NULL},
-                                 e);
-    if (!c->config)
+    if (!p || !open_outputs(c, "log-output-paths", c->options.log_output_paths, &c->outputs, e) ||
+        !open_outputs(c, "log-error-output-paths", c->options.log_error_output_paths, &c->complaints, e) ||
+        !cli_daemon_begin(s, c->options.log_level, &(struct log_sink){c, write_line}, c->options.kubeconfig,
+                          c->options.context, e))
         return false;
     (void)gethostname(host, sizeof(host) - 1);
-    c->op = autoscaler_new(&(struct autoscaler_setup){.world = c->world,
-                                                      .config = c->config,
+    c->op = autoscaler_new(&(struct autoscaler_setup){.world = s->world,
+                                                      .config = s->config,
                                                       .options = &c->options,
                                                       .syms = c->syms,
-                                                      .log = c->log,
+                                                      .log = s->log,
                                                       .provider = p,
-                                                      .identity = election_identity(c->arena, c->world, host),
+                                                      .identity = election_identity(c->arena, s->world, host),
                                                       .on_end = on_end,
                                                       .ctx = c},
                            e);
@@ -184,29 +204,25 @@ static bool begin(struct controller_run *c, const struct cli_env *env, struct er
         return false;
     process_metrics(autoscaler_registry(c->op));
     keep_memory_small(c);
-    loop_on_signal(c->loop, SIGTERM, on_signal, c);
-    loop_on_signal(c->loop, SIGINT, on_signal, c);
-    return serve(c, c->options.metrics_port, autoscaler_serve_metrics, &c->metrics, e) &&
-           serve(c, c->options.health_probe_port, autoscaler_serve_probes, &c->probes, e);
+    cli_daemon_on_signal(s, on_signal, c);
+    return serve(c, c->options.metrics_port, autoscaler_serve_metrics, e) &&
+           serve(c, c->options.health_probe_port, autoscaler_serve_probes, e);
+}
+
+static void close_outputs(const struct outputs *o)
+{
+    for (uint32_t i = 0; i < o->n; i++)
+        if (o->fd[i] > STDERR_FILENO)
+            (void)close(o->fd[i]);
 }
 
 static void finish(struct controller_run *c)
 {
-    if (c->metrics)
-        httpd_close(c->metrics);
-    if (c->probes)
-        httpd_close(c->probes);
-    if (c->world) {
-        loop_kill(c->world);
-        loop_unwind(c->world);
-    }
+    cli_daemon_stop(&c->daemon);
     autoscaler_free(c->op);
-    loop_free(c->loop);
-    kube_config_free(c->config);
-    log_free(c->log);
-    for (uint32_t i = 0; i < c->outputs.n; i++)
-        if (c->outputs.fd[i] > STDERR_FILENO)
-            (void)close(c->outputs.fd[i]);
+    cli_daemon_free(&c->daemon);
+    close_outputs(&c->outputs);
+    close_outputs(&c->complaints);
     syms_free(c->syms);
     arena_free(c->arena);
 }
@@ -215,16 +231,17 @@ int cli_controller(const struct cli_env *env, int argc, char **argv)
 {
     struct controller_run c = {.arena = arena_new(0), .syms = syms_new()};
     struct err e;
+    int status = 0;
 
     if (!options_parse(&c.options, c.arena, c.syms, argc, argv, NULL, &e)) {
-        c.status = cli_fail("%s; try: karpenter controller --help", e.msg);
+        status = cli_fail("%s; try: karpenter controller --help", e.msg);
     } else if (c.options.help) {
         print_help(env);
     } else if (!begin(&c, env, &e)) {
-        c.status = cli_fail("%s", e.msg);
+        status = cli_fail("%s", e.msg);
     } else {
-        world_run(c.loop);
+        status = cli_daemon_run(&c.daemon);
     }
     finish(&c);
-    return c.status;
+    return status;
 }

@@ -1,22 +1,17 @@
 /* karpenter termination-handler: on every node, until a signal. Flags and variables are those of aws-node-termination-handler. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/daemon.h"
 #include "data/json.h"
 #include "data/reader.h"
 #include "handler/handler.h"
-#include "net/loop.h"
 
 struct handler_run {
     struct handler_settings settings;
-    struct world *loop, *world; /* the handler has a process of its own, which dies before the rest goes */
-    struct kube_config *config;
-    struct log *log;
+    struct cli_daemon daemon;
     struct handler *handler;
-    struct httpd *metrics, *probes;
-    int status;
 };
 
 static void print_help(void)
@@ -102,36 +97,26 @@ static void write_text(void *ctx UNUSED, str line)
     sb_fini(&b);
 }
 
-static int64_t wall_clock(void *world)
-{
-    return world_now_ms(world);
-}
-
 /* ---- life ---- */
 
 static void on_end(void *ctx, int status)
 {
     struct handler_run *c = ctx;
 
-    c->status = status;
-    world_quit(c->loop);
+    cli_daemon_end(&c->daemon, status);
 }
 
 static void on_signal(void *ctx, int signo UNUSED)
 {
     struct handler_run *c = ctx;
 
-    log_info(c->log, "ending");
-    world_quit(c->loop);
+    log_info(c->daemon.log, "ending");
+    cli_daemon_end(&c->daemon, c->daemon.status);
 }
 
-static bool serve(struct handler_run *c, bool wanted, int64_t port, http_serve_fn fn, struct httpd **ret, struct err *e)
+static bool serve(struct handler_run *c, bool wanted, int64_t port, http_serve_fn fn, struct err *e)
 {
-    if (!wanted)
-        return true;
-    *ret =
-        httpd_listen(c->loop, &(struct httpd_options){.address = "0.0.0.0", .port = (uint16_t)port}, fn, c->handler, e);
-    return *ret != NULL;
+    return !wanted || cli_daemon_listen(&c->daemon, port, fn, c->handler, e);
 }
 
 /* What the loader of the configuration looks at; nobody else is running yet. */
@@ -146,59 +131,45 @@ static void set_service(const struct handler_settings *s)
 static bool begin(struct handler_run *c, struct err *e)
 {
     const struct handler_settings *s = &c->settings;
+    struct cli_daemon *v = &c->daemon;
 
     set_service(s);
-    c->loop = loop_new();
-    c->world = loop_process(c->loop);
-    c->log = log_new(s->log_level, &(struct log_sink){NULL, s->json_logging ? write_json : write_text}, wall_clock,
-                     c->world);
-    c->config = kube_config_load(
-        c->world,
-        &(struct kube_config_source){s->kubeconfig[0] ? s->kubeconfig : NULL, s->context[0] ? s->context : NULL}, e);
-    if (!c->config)
+    if (!cli_daemon_begin(v, s->log_level, &(struct log_sink){NULL, s->json_logging ? write_json : write_text},
+                          s->kubeconfig, s->context, e))
         return false;
     c->handler = handler_new(
         &(struct handler_setup){
-            .world = c->world, .config = c->config, .settings = s, .log = c->log, .on_end = on_end, .ctx = c},
+            .world = v->world, .config = v->config, .settings = s, .log = v->log, .on_end = on_end, .ctx = c},
         e);
     if (!c->handler)
         return false;
-    loop_on_signal(c->loop, SIGTERM, on_signal, c);
-    loop_on_signal(c->loop, SIGINT, on_signal, c);
-    return serve(c, s->prometheus, s->prometheus_port, handler_serve_metrics, &c->metrics, e) &&
-           serve(c, s->probes, s->probes_port, handler_serve_probes, &c->probes, e);
+    cli_daemon_on_signal(v, on_signal, c);
+    return serve(c, s->prometheus, s->prometheus_port, handler_serve_metrics, e) &&
+           serve(c, s->probes, s->probes_port, handler_serve_probes, e);
 }
 
 static void finish(struct handler_run *c)
 {
-    if (c->metrics)
-        httpd_close(c->metrics);
-    if (c->probes)
-        httpd_close(c->probes);
-    if (c->world) {
-        loop_kill(c->world);
-        loop_unwind(c->world);
-    }
+    cli_daemon_stop(&c->daemon);
     handler_free(c->handler);
-    loop_free(c->loop);
-    kube_config_free(c->config);
-    log_free(c->log);
+    cli_daemon_free(&c->daemon);
 }
 
 int cli_termination_handler(const struct cli_env *env UNUSED, int argc, char **argv)
 {
     struct handler_run c = {0};
     struct err e;
+    int status = 0;
 
     if (!handler_settings_parse(&c.settings, argc, argv, NULL, &e)) {
-        c.status = cli_fail("%s; try: karpenter termination-handler --help", e.msg);
+        status = cli_fail("%s; try: karpenter termination-handler --help", e.msg);
     } else if (c.settings.help) {
         print_help();
     } else if (!begin(&c, &e)) {
-        c.status = cli_fail("%s", e.msg);
+        status = cli_fail("%s", e.msg);
     } else {
-        world_run(c.loop);
+        status = cli_daemon_run(&c.daemon);
     }
     finish(&c);
-    return c.status;
+    return status;
 }

@@ -33,8 +33,7 @@ struct autoscaler {
     void *provider_controllers;
     bool starting; /* the provider is */
     bool elected, started, stopping, ended;
-    bool has_crds;       /* seen once: probes do not ask again */
-    int64_t unsynced_ms; /* since when the store was not seen synced; 0: it was at the last look */
+    bool has_crds; /* seen once: probes do not ask again */
 };
 
 static int64_t nomination_ms(const struct options *o)
@@ -44,14 +43,35 @@ static int64_t nomination_ms(const struct options *o)
 
 /* ---- election ---- */
 
+/* How much the store has, whether that is all, and for how long it has not been. */
+static void collect_state(void *ctx, const struct metric *f, struct sb *out)
+{
+    struct autoscaler *o = ctx;
+    const struct control_metrics *m = o->c.metrics;
+    bool synced = store_synced(o->c.store);
+    int64_t waits_us = synced || !o->c.unsynced_us ? 0 : world_mono_us(o->s.world) - o->c.unsynced_us;
+
+    if (f == m->cluster_state_node_count)
+        metric_emit(out, f, store_machine_count(o->c.store), NULL);
+    else if (f == m->cluster_state_synced)
+        metric_emit(out, f, synced, NULL);
+    else
+        metric_emit(out, f, (double)waits_us / 1e6, NULL);
+}
+
 /* Nobody acts before every kind was listed: a claim whose Node is not known yet looks like one whose Node has gone. */
 static void start(struct autoscaler *o)
 {
+    const struct control_metrics *m = o->c.metrics;
+    struct metric *const state[] = {m->cluster_state_node_count, m->cluster_state_synced,
+                                    m->cluster_state_unsynced_time};
+
     if (!o->elected || !feed_listed(o->c.feed) || o->started || o->stopping)
         return;
     o->started = true;
     recorder_mute(o->c.recorder, false);
-    manager_start(o->c.manager);
+    metrics_collector(state, ARRAY_LEN(state), collect_state, o);
+    controllers_start(o->controllers);
 }
 
 static void end(struct autoscaler *o, int status)
@@ -62,11 +82,17 @@ static void end(struct autoscaler *o, int status)
     o->s.on_end(o->s.ctx, status);
 }
 
+static void show_leading(struct autoscaler *o, bool leads)
+{
+    metric_set(o->c.metrics->leader_election_master_status, leads,
+               METRIC_VALS(str_c(o->s.options->leader_election_name)));
+}
+
 static void on_lead(void *ctx)
 {
     struct autoscaler *o = ctx;
 
-    metric_set(o->c.metrics->leader_election_master_status, 1, METRIC_VALS(str_c(o->s.options->leader_election_name)));
+    show_leading(o, true);
     o->elected = true;
     start(o);
 }
@@ -75,7 +101,7 @@ static void on_lost(void *ctx)
 {
     struct autoscaler *o = ctx;
 
-    metric_set(o->c.metrics->leader_election_master_status, 0, METRIC_VALS(str_c(o->s.options->leader_election_name)));
+    show_leading(o, false);
     manager_stop(o->c.manager);
     if (!o->stopping) {
         log_error(o->s.log, "leader election lost", NULL);
@@ -123,6 +149,13 @@ static bool can_elect(const struct autoscaler *o, struct err *e)
                    "LEADER_ELECTION_NAMESPACE or --disable-leader-election");
 }
 
+static void on_call(void *ctx, const struct api_call *c)
+{
+    struct autoscaler *o = ctx;
+
+    control_metrics_call(o->c.metrics, c, world_now_ms(o->s.world));
+}
+
 static void elect(struct autoscaler *o)
 {
     str ns = lease_namespace(o);
@@ -132,11 +165,14 @@ static void elect(struct autoscaler *o)
         start(o);
         return;
     }
+    show_leading(o, false);
     o->election_api = api_new(o->s.world, o->s.config,
                               &(struct api_options){.user_agent = "karpenter/" KARPENTER_VERSION "/leader-election",
                                                     .qps = ELECTION_QPS,
                                                     .burst = ELECTION_BURST,
-                                                    .timeout_us = 5 * 1000000ll});
+                                                    .timeout_us = 5 * 1000000ll,
+                                                    .on_call = on_call,
+                                                    .ctx = o});
     o->election_recorder = recorder_new(o->election_api, o->s.identity, o->s.log);
     o->election = election_new(o->election_api, &(struct election_options){
                                                     .ns = ns,
@@ -170,13 +206,6 @@ static void start_provider(void *arg)
 
 /* ---- life ---- */
 
-static void on_call(void *ctx, const struct api_call *c)
-{
-    struct autoscaler *o = ctx;
-
-    control_metrics_call(o->c.metrics, c, world_now_ms(o->s.world));
-}
-
 static void on_feed_error(void *ctx, enum object_kind kind, str ns, str name, const struct err *e)
 {
     struct autoscaler *o = ctx;
@@ -185,22 +214,6 @@ static void on_feed_error(void *ctx, enum object_kind kind, str ns, str name, co
         log_error(o->s.log, "object left out, it cannot be read", e, LOG_OBJ(object_kind_name(kind), ns, name));
     else
         log_error(o->s.log, "watch interrupted", e, LOG_STR("kind", str_c(object_kind_name(kind))));
-}
-
-/* Whether the store has caught up, and for how long it has not: as often as somebody asks. */
-static void collect_synced(void *ctx, const struct metric *f, struct sb *out)
-{
-    struct autoscaler *o = ctx;
-    int64_t now = world_now_ms(o->s.world);
-
-    if (store_synced(o->c.store))
-        o->unsynced_ms = 0;
-    else if (o->unsynced_ms == 0)
-        o->unsynced_ms = now;
-    if (f == o->c.metrics->cluster_state_synced)
-        metric_emit(out, f, o->unsynced_ms == 0, NULL);
-    else
-        metric_emit(out, f, o->unsynced_ms ? (double)(now - o->unsynced_ms) / 1000 : 0, NULL);
 }
 
 static void on_listed(void *ctx)
@@ -242,8 +255,6 @@ static bool set_up(struct autoscaler *o, struct err *e)
     cloud_metrics_wrap(&o->c);
     o->c.store = store_new(
         &(struct store_options){o->s.syms, class_refs(a, o->c.cloud), o->c.cloud->n_classes, nomination_ms(opt)});
-    struct metric *const synced[] = {o->c.metrics->cluster_state_synced, o->c.metrics->cluster_state_unsynced_time};
-    metrics_collector(synced, ARRAY_LEN(synced), collect_synced, o);
     o->c.recorder = recorder_new(o->c.api, STR("karpenter"), o->s.log);
     recorder_mute(o->c.recorder, true); /* until we lead */
     o->c.manager = manager_new(o->s.world, o->s.log, o->metrics);

@@ -114,15 +114,28 @@ static struct launch *buy(struct visit *p, struct err *e)
     return ret;
 }
 
+/* aws:///us-west-2a/i-0123 is the machine i-0123. */
+static str machine_of(str provider_id)
+{
+    size_t from = provider_id.n;
+
+    while (from > 0 && provider_id.p[from - 1] != '/')
+        from--;
+    return str_sub(provider_id, from, provider_id.n);
+}
+
+/* Karpenter's own line, and the shorter one that people's searches for launches know from before. */
 static void tell(struct visit *p, const struct machine *m)
 {
+    str type = obj_label(p->d.obj, ITYPE_LABEL), capacity = obj_label(p->d.obj, CAPACITY_LABEL);
     struct sb b = {0};
 
     reslist_print_json(&b, p->c->syms, &m->allocatable);
-    log_info(p->log, "launched nodeclaim", LOG_STR("provider-id", m->provider_id),
-             LOG_STR("instance-type", obj_label(p->d.obj, ITYPE_LABEL)),
-             LOG_STR("zone", obj_label(p->d.obj, ZONE_LABEL)),
-             LOG_STR("capacity-type", obj_label(p->d.obj, CAPACITY_LABEL)), LOG_JSON("allocatable", sb_view(&b)));
+    log_info(p->log, "launched nodeclaim", LOG_STR("provider-id", m->provider_id), LOG_STR("instance-type", type),
+             LOG_STR("zone", obj_label(p->d.obj, ZONE_LABEL)), LOG_STR("capacity-type", capacity),
+             LOG_JSON("allocatable", sb_view(&b)));
+    log_info(p->log, "launched node", LOG_STR("node", machine_of(m->provider_id)), LOG_STR("instance-type", type),
+             LOG_STR("capacity-type", capacity));
     sb_fini(&b);
 }
 
@@ -151,6 +164,7 @@ void launch_run(struct visit *p)
     if (!is_there(p))
         return;
     struct launch *l = claim_note(p->s, uid)->launch;
+    bool known = l != NULL; /* bought by a run whose patch failed */
     if (!l) {
         l = buy(p, &e);
         if (!l) {
@@ -164,7 +178,8 @@ void launch_run(struct visit *p)
         claim_note(p->s, uid)->launch = l;
     }
     claim_populate(p->r->arena, p->c->syms, p->d.obj, &l->machine);
-    tell(p, &l->machine);
+    if (!known)
+        tell(p, &l->machine);
     p->log = machine_log(p->r->arena, p->r->log, p->d.obj);
     conds = draft_conds(&p->d);
     conds_true(&conds, "Launched");

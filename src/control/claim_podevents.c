@@ -23,10 +23,12 @@ bool podevent_counts(const struct pod *was, const struct pod *is)
            (!was->terminating && is->terminating && is->grace_s != 0);
 }
 
-/* The last one is long enough ago for another to be written down. */
+/* The last one is long enough ago for another to be written down. Far ahead it is when the clock was set back. */
 static bool is_due(int64_t last_ms, int64_t now_ms)
 {
-    return last_ms == INT64_MIN || now_ms - last_ms >= EVENT_WINDOW_MS;
+    int64_t since_ms = sat_sub(now_ms, last_ms);
+
+    return last_ms == INT64_MIN || since_ms >= EVENT_WINDOW_MS || since_ms <= -EVENT_WINDOW_MS;
 }
 
 /* Says whether the claim changed. */

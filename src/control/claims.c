@@ -13,7 +13,8 @@ static void *note_new(size_t size, size_t node, str uid)
     char *n = xcalloc(1, size + uid.n);
     struct htab_node *h = (struct htab_node *)(n + node);
 
-    memcpy(n + size, uid.p, uid.n);
+    if (uid.n)
+        memcpy(n + size, uid.p, uid.n);
     h->key = (str){n + size, uid.n};
     return n;
 }

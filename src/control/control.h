@@ -33,5 +33,6 @@ struct control {
     struct log *log;
     struct control_metrics *metrics;
     const struct options *options;
+    int64_t unsynced_us;    /* since when the store has been seen to wait for machines; 0: it does not */
     uint64_t n_for_buffers; /* NodeClaims that were made for nothing but room of capacity buffers */
 };

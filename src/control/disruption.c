@@ -12,17 +12,19 @@
 
 #define POLL_MS 10000
 #define UNSYNCED_MS 1000
+#define UNSYNCED_QUIET_US (30 * 1000000ll)
+#define UNSYNCED_EVERY_US (10 * 1000000ll)
 #define UNSYNCED_WAITING_MS 100 /* a replacement is being launched, and the next removal is next in line */
 #define SECOND_LOOK_MS 15000
 #define OVERDUE_MS (15 * 60 * 1000ll)
 #define START_WIDTH 10
 /* While more than one in so many nodes goes or expects pods, what was decided is left to settle; for so long at most. */
 #define UNSETTLED_PART 20
-#define UNSETTLED_MS 60000
+#define UNSETTLED_US (60 * 1000000ll)
 #define UNSETTLED_POLL_MS 1000
 /* How long the next removal waits after one that was undone; twice as long each time, up to an hour. */
-#define UNDONE_MS 60000
-#define UNDONE_MOST_MS (60 * 60 * 1000ll)
+#define UNDONE_US (60 * 1000000ll)
+#define UNDONE_MOST_US (60 * 60 * 1000000ll)
 
 /* A loop that looks every ten seconds does not stay away for longer when something failed. */
 static const struct limiter_spec limit = {.base_us = 5000, .max_us = POLL_MS * 1000ll, .qps = 10, .burst = 100};
@@ -50,16 +52,50 @@ static void say_overdue(const struct disruptor *d, struct reconcile *r)
             say_overdue_one(r, disrupt_method_name((enum disrupt_method)m), now - d->ran_ms[m]);
 }
 
+/* A claim that is not launched yet, or cannot be: empty when there is none. */
+static str unlaunched(const struct disruptor *d)
+{
+    struct names n = store_names(d->c->store, OBJ_NODECLAIM);
+
+    for (uint32_t i = 0; i < n.n; i++) {
+        const struct nodeclaim *c = store_claim(d->c->store, n.v[i]);
+
+        if (c && c->provider_id.n == 0 && store_meta(d->c->store, OBJ_NODECLAIM, n.v[i])->managed)
+            return n.v[i];
+    }
+    return (str){0};
+}
+
+/* While a machine may be on its way that nobody knows, nothing is planned and nothing goes. Somebody should know when that lasts (lifecycle 2.5). */
+static struct result await_sync(struct disruptor *d, struct reconcile *r)
+{
+    int64_t now_us = world_mono_us(d->c->world);
+    struct sb b = {0};
+
+    if (!d->c->unsynced_us) {
+        d->c->unsynced_us = MAX(now_us, 1);
+        d->complain_us = now_us + UNSYNCED_QUIET_US;
+    }
+    if (now_us > d->complain_us) {
+        duration_print(&b, (now_us - d->c->unsynced_us) / 1000000 * 1000000000);
+        log_error(r->log, "nothing is planned or disrupted, the cluster is not known", NULL,
+                  LOG_STR("unsynced-for", sb_view(&b)), LOG_OBJ("NodeClaim", STR(""), unlaunched(d)));
+        sb_fini(&b);
+        d->complain_us = now_us + UNSYNCED_EVERY_US;
+    }
+    return result_after_ms(d->waiting.n ? UNSYNCED_WAITING_MS : UNSYNCED_MS);
+}
+
 /* The number of the moment: the same as the last one when nothing has happened that consolidation would look at. */
 static uint64_t news(struct disruptor *d)
 {
     uint64_t epoch = store_consolidation_epoch(d->c->store);
-    int64_t now = world_now_ms(d->c->world);
+    int64_t now_us = world_mono_us(d->c->world);
 
-    if (d->news == 0 || epoch != d->epoch || now - d->news_ms >= SETTLED_MS) {
+    if (d->news == 0 || epoch != d->epoch || now_us - d->news_us >= SETTLED_US) {
         d->news++;
         d->epoch = epoch;
-        d->news_ms = now;
+        d->news_us = now_us;
     }
     return d->news;
 }
@@ -150,13 +186,17 @@ static const struct pass *look(struct disruptor *d, struct reconcile *r, struct 
     if (!x->told)
         x->told = pass_told(d, r->arena, s);
     o.told = x->told;
+    int64_t began_us = world_mono_us(d->c->world);
     const struct pass *p = disrupt_pass(r->arena, s, &o);
     /* A node that has been left alone for long enough becomes a candidate, though nothing has happened to it. */
     if (o.unchanged && !o.compat && p->n_candidates != d->n_settled[m]) {
         o.unchanged = false;
         p = disrupt_pass(r->arena, s, &o);
     }
-    x->searched |= p->n_candidates && !o.unchanged;
+    if (p->n_candidates && !o.unchanged) {
+        x->searched = true;
+        pass_solved(d, r->arena, m, began_us);
+    }
     pass_report(d, r, s, m, p);
     pass_told_more(d, s, p, x->told);
     d->ran_ms[m] = s->now_ms;
@@ -232,7 +272,7 @@ static void wait_for_second_look(struct disruptor *d, const struct snapshot *s, 
 {
     if (d->waiting.n == 0) {
         d->waiting_for = 0;
-        d->due_ms = s->now_ms + SECOND_LOOK_MS;
+        d->due_us = world_mono_us(d->c->world) + SECOND_LOOK_MS * 1000ll;
         d->decided_us = began_us;
         d->acted = false;
     }
@@ -292,7 +332,9 @@ static enum recheck look_again(struct disruptor *d, struct removal *x, uint32_t 
         types[i] = type_indexes(a, s, &x->replacements[i]);
         n_types[i] = x->replacements[i].n_types;
     }
+    int64_t began_us = world_mono_us(d->c->world);
     enum recheck ret = disrupt_recheck(a, s, &o, &c, ret_failed);
+    pass_solved(d, a, x->method, began_us);
     removal_planned(x, store_plan_number(d->c->store));
     if (ret == RECHECK_GOOD && c.n_nodes < x->n_leavers) {
         uint32_t *keep = arena_new_array(a, uint32_t, c.n_nodes), n = 0;
@@ -324,9 +366,10 @@ static bool is_undone(const struct disruptor *d)
 
 static bool is_put_off(const struct disruptor *d, const struct snapshot *s)
 {
-    int64_t wait_ms = MIN((int64_t)UNDONE_MS << MIN(d->n_undone, 10u), UNDONE_MOST_MS);
+    int64_t wait_us = MIN(UNDONE_US << MIN(d->n_undone, 10u), UNDONE_MOST_US);
 
-    return s->settings.consolidation != CONSOLIDATION_COMPAT && is_undone(d) && s->now_ms - d->began_ms < wait_ms;
+    return s->settings.consolidation != CONSOLIDATION_COMPAT && is_undone(d) &&
+           world_mono_us(d->c->world) - d->began_us < wait_us;
 }
 
 /* One after the other, each on a cluster in which those before it have begun. false: *ret is how the run ends. */
@@ -359,7 +402,7 @@ static bool second_looks(struct disruptor *d, struct reconcile *r, struct result
             d->bought = d->c->n_for_buffers;
         }
         d->acted = true;
-        d->began_ms = world_now_ms(d->c->world);
+        d->began_us = world_mono_us(d->c->world);
     }
     for (uint32_t m = 0; m < N_METHODS; m++)
         if (d->waiting_for & 1u << m)
@@ -388,11 +431,11 @@ static bool any_drifted(struct disruptor *d, struct reconcile *r, const struct s
 /* Nodes that expect pods may not go, nor may those that are to take the place of others and are not there yet. After a decision that moved many, few nodes could be decided about, each as
  * if the others were to stay as they are: it takes a second decision to undo what such a decision does. A little later all of them can be weighed up together, and fewer pods move. The
  * same goes for what budgets leave while nodes are going: two parts of a budget, one decided about while the other is drained, take longer than all of it at once. */
-bool disruption_is_unsettled(const struct disruptor *d, const struct snapshot *s)
+bool disruption_is_unsettled(const struct disruptor *d, const struct snapshot *s, int64_t now_us)
 {
     uint32_t n = 0;
 
-    if (s->settings.consolidation == CONSOLIDATION_COMPAT || s->now_ms - d->began_ms >= UNSETTLED_MS)
+    if (s->settings.consolidation == CONSOLIDATION_COMPAT || now_us - d->began_us >= UNSETTLED_US)
         return false;
     for (uint32_t i = 0; i < s->n_nodes; i++)
         n += s->nodes[i].nominated || s->nodes[i].deleting;
@@ -419,7 +462,7 @@ static void look_along(struct disruptor *d, struct reconcile *r, struct sight *x
 static struct result look_with_all(struct disruptor *d, struct reconcile *r, struct sight *x, uint32_t from)
 {
     const struct snapshot *s = x->s;
-    bool unsettled = disruption_is_unsettled(d, s);
+    bool unsettled = disruption_is_unsettled(d, s, world_mono_us(d->c->world));
 
     for (uint32_t m = from; m < N_METHODS; m++) {
         int64_t began_us = world_mono_us(d->c->world);
@@ -476,7 +519,8 @@ static struct result run(struct reconcile *r)
     say_overdue(d, r);
     d->looped_ms = world_now_ms(d->c->world);
     if (!store_synced(d->c->store))
-        return result_after_ms(d->waiting.n ? UNSYNCED_WAITING_MS : UNSYNCED_MS);
+        return await_sync(d, r);
+    d->c->unsynced_us = 0;
     if (rest_holds(d)) {
         rest_run(d);
         return result_after_ms(POLL_MS);
@@ -486,12 +530,12 @@ static struct result run(struct reconcile *r)
     if (!marks_clean_up(d, r->arena, s, &e))
         return start_failed(r, &e);
     if (!store_synced(d->c->store)) /* claims were made meanwhile */
-        return result_after_ms(d->waiting.n ? UNSYNCED_WAITING_MS : UNSYNCED_MS);
+        return await_sync(d, r);
     if (d->waiting.n) {
-        int64_t left_ms = d->due_ms - world_now_ms(d->c->world);
+        int64_t left_us = d->due_us - world_mono_us(d->c->world);
 
-        if (left_ms > 0)
-            return result_after_ms(left_ms);
+        if (left_us > 0)
+            return result_after_ms((left_us + 999) / 1000);
         if (!second_looks(d, r, &res))
             return res;
         if (d->acted)
@@ -515,7 +559,7 @@ struct disruptor *disruptor_new(struct control *c)
     struct disruptor *d = xcalloc(1, sizeof(*d));
 
     d->c = c;
-    d->began_ms = -UNSETTLED_MS;
+    d->began_us = -UNSETTLED_US;
     d->loop = manager_add(
         c->manager, &(struct controller_spec){.name = "disruption", .workers = 1, .limit = limit, .fn = run, .ctx = d});
     disruption_queue_register(d);

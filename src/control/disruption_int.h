@@ -9,7 +9,7 @@
 #include "control/write.h"
 #include "disrupt/pass.h"
 
-#define SETTLED_MS (5 * 60 * 1000ll) /* after which consolidation looks again, whatever has happened */
+#define SETTLED_US (5 * 60 * 1000000ll) /* after which consolidation looks again, whatever has happened */
 
 struct removal;
 
@@ -45,7 +45,7 @@ struct removal {
     uint32_t n_leavers, n_replacements, n_targets;
     uint32_t n_pods; /* that move */
     double savings;  /* an hour */
-    int64_t began_ms;
+    int64_t began_us;
     bool reserved; /* a claim of its static pool that is not made yet */
 };
 
@@ -64,9 +64,10 @@ struct rest {
     uint64_t changes; /* store_changes() that the last run without a search saw */
     bool begun;       /* false: the next run looks around */
     uint64_t catalog_version;
-    int64_t until_ms, silent_until_us; /* whichever comes first; the second is of the monotonic clock */
+    int64_t until_us; /* what was said would be heard again, or consolidation looks anew */
 };
 
+/* What waits here waits by the steady clock: the wall clock may be set while it does. */
 struct disruptor {
     struct control *c;
     struct queue *loop, *queue;
@@ -76,25 +77,26 @@ struct disruptor {
     /* Decided, and to be looked at again once it is time. */
     VEC(struct removal *) waiting;
     unsigned waiting_for; /* whose they are: bit set of methods */
-    int64_t due_ms;
+    int64_t due_us;
     int64_t decided_us; /* when the first of these began to look */
     bool acted;         /* some of them have begun */
-    int64_t began_ms;   /* when the latest of all did */
+    int64_t began_us;   /* when the latest of all did */
     uint64_t bought;    /* control.n_for_buffers at that time */
     uint32_t n_undone;  /* in a row, after which room was bought again */
     /* What was found to be nothing (lifecycle 2.7): a number that rises with every change that may make a difference, and every five minutes. */
     uint64_t epoch, news;
-    int64_t news_ms;
+    int64_t news_us;
     uint64_t settled[N_METHODS];   /* the number at which the method found nothing; 0: it did not */
     uint32_t n_settled[N_METHODS]; /* candidates that it had then */
     int64_t ran_ms[N_METHODS], looped_ms;
+    int64_t complain_us; /* when it is told next that the store waits */
     struct rest rest;
 };
 
 /* ---- disruption.c ---- */
 
 /* What was decided last has not shown all of its effects yet: consolidation waits. Never in compat. */
-bool disruption_is_unsettled(const struct disruptor *d, const struct snapshot *s);
+bool disruption_is_unsettled(const struct disruptor *d, const struct snapshot *s, int64_t now_us);
 
 /* ---- disruption_removal.c: commands, written down ---- */
 
@@ -138,6 +140,8 @@ int64_t removal_limit_ms(uint32_t n_taken);
 void pass_report(struct disruptor *d, struct reconcile *r, const struct snapshot *s, enum disrupt_method m,
                  const struct pass *p);
 void pass_took(struct disruptor *d, enum disrupt_method m, int64_t began_us);
+/* Places were looked for, on the cluster as it would be. */
+void pass_solved(struct disruptor *d, struct arena *a, enum disrupt_method m, int64_t began_us);
 /* Nodes of which it was said a while ago that they cannot be consolidated: bit set over snapshot.nodes. */
 uint64_t *pass_told(struct disruptor *d, struct arena *a, const struct snapshot *s);
 /* The same after the pass has said what it had to say. */

@@ -197,7 +197,7 @@ bool removal_start(struct disruptor *d, struct reconcile *r, struct removal *x, 
         store_mark(c->store, x->leavers[i].provider_id, true);
     for (uint32_t i = 0; i < x->n_targets; i++)
         round_nominate(c, x->arena, &x->targets[i]);
-    x->began_ms = world_now_ms(c->world);
+    x->began_us = world_mono_us(c->world);
     put_under_way(d, x);
     count_begin(d, x);
     queue_add(d->queue, STR(""), x->leavers[0].claim);
@@ -295,6 +295,9 @@ static void delete_one(void *ctx, uint32_t i)
     t.l->gone = ok || e.kind == ERR_NOT_FOUND;
     if (!ok)
         return;
+    if (*consolidation_type(t.x->method))
+        log_info(t.r->log, "consolidation delete", LOG_STR("node", t.l->node),
+                 LOG_STR("reason", str_c(method_label(t.x->method))));
     say_terminating(c, t.r->arena, &api_nodes, t.l->node, t.l->node_uid, reason);
     say_terminating(c, t.r->arena, &api_nodeclaims, t.l->claim, t.l->claim_uid, reason);
     metric_inc(c->metrics->nodeclaims_disrupted_total, 1,
@@ -315,7 +318,7 @@ static enum progress advance(struct disruptor *d, struct reconcile *r, struct re
                 now = WAITS;
     }
     /* quirk: what was finished too late has failed all the same (lifecycle 8.13) */
-    if (now != FAILED && world_now_ms(d->c->world) - x->began_ms > limit_ms) {
+    if (now != FAILED && world_mono_us(d->c->world) - x->began_us > limit_ms * 1000) {
         (void)err_set(e, ERR_TIMEOUT, "command reached timeout, %s",
                       now == DONE ? "its nodeclaims were deleted" : "its replacements are not initialized");
         return FAILED;

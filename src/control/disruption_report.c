@@ -4,6 +4,7 @@
 #include "control/protection.h"
 #include "data/json.h"
 #include "disrupt/candidate.h"
+#include "net/uuid.h"
 
 #define UNCONSOLIDATABLE_MS (15 * 60 * 1000ll)
 #define BUDGET_MS (60 * 1000ll)
@@ -259,6 +260,20 @@ void pass_took(struct disruptor *d, enum disrupt_method m, int64_t began_us)
     metric_observe(d->c->metrics->voluntary_disruption_decision_evaluation_duration,
                    (double)(world_mono_us(d->c->world) - began_us) / 1e6,
                    METRIC_VALS(str_c(method_label(m)), str_c(consolidation_type(m))), world_now_ms(d->c->world));
+}
+
+/* One for a search, however many questions it asks; empty nodes and those of static pools ask none. */
+void pass_solved(struct disruptor *d, struct arena *a, enum disrupt_method m, int64_t began_us)
+{
+    struct control_metrics *x = d->c->metrics;
+    str by = STR("disruption");
+
+    if (m == METHOD_EMPTINESS || m == METHOD_STATIC_DRIFT)
+        return;
+    metric_observe(x->scheduler_scheduling_duration, (double)(world_mono_us(d->c->world) - began_us) / 1e6,
+                   METRIC_VALS(by), world_now_ms(d->c->world));
+    metric_drop_where(x->scheduler_queue_depth, /* at= */ 0, by);
+    metric_set(x->scheduler_queue_depth, 0, METRIC_VALS(by, uuid_new(a, d->c->world)));
 }
 
 /* A pool whose budgets cannot be read stays as it is, and somebody should know. */

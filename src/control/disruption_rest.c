@@ -26,7 +26,7 @@ bool rest_holds(const struct disruptor *d)
     const struct rest *x = &d->rest;
 
     return x->begun && x->changes == store_changes(d->c->store) && x->catalog_version == catalog_version(d->c) &&
-           world_now_ms(d->c->world) < x->until_ms && world_mono_us(d->c->world) < x->silent_until_us && is_idle(d);
+           world_mono_us(d->c->world) < x->until_us && is_idle(d);
 }
 
 /* ---- what has a time of its own ---- */
@@ -83,8 +83,7 @@ void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s, 
     frame_reset(d->c->frame); /* nobody plans for a while */
     d->rest.begun = true;
     d->rest.catalog_version = catalog_version(d->c);
-    d->rest.until_ms = d->news_ms + SETTLED_MS;
-    d->rest.silent_until_us = INT64_MAX;
+    d->rest.until_us = d->news_us + SETTLED_US;
     for (uint32_t m = 0; m < N_METHODS; m++) {
         struct pass_options o = {.method = (enum disrupt_method)m,
                                  .compat = d->c->options->settings.consolidation == CONSOLIDATION_COMPAT,
@@ -92,7 +91,7 @@ void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s, 
                                  .unchanged = true};
         const struct pass *p = disrupt_pass(a, s, &o);
 
-        d->rest.silent_until_us = MIN(d->rest.silent_until_us, silent_until(d, a, s, (enum disrupt_method)m, p));
+        d->rest.until_us = MIN(d->rest.until_us, silent_until(d, a, s, (enum disrupt_method)m, p));
     }
 }
 

@@ -3,21 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "k8s/settings.h"
 #include "model/duration.h"
-
-bool go_bool_parse(str v, bool *ret)
-{
-    static const char *const yes[] = {"1", "t", "T", "TRUE", "true", "True"};
-    static const char *const no[] = {"0", "f", "F", "FALSE", "false", "False"};
-
-    for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
-        if (str_is(v, yes[i]))
-            return *ret = true, true;
-        if (str_is(v, no[i]))
-            return *ret = false, true;
-    }
-    return false;
-}
 
 /* false: the text is not of the flag's type. */
 static bool store_value(const struct flag *x, void *into, const char *text, bool from_flag)

@@ -42,5 +42,3 @@ bool flags_read(const struct flag_table *t, void *into, void *ctx, int argc, cha
 /* The text of a variable, as flags_read() finds it; NULL when it is not set. */
 const char *flags_env(const char *const *env, const char *name);
 void flags_print(const struct flag_table *t); /* the lines of a help, on standard output */
-
-bool go_bool_parse(str v, bool *ret); /* Go's strconv.ParseBool */

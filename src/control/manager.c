@@ -41,6 +41,7 @@ struct manager {
     VEC(struct queue *) queues;
     VEC(struct arena *) arenas;
     uint32_t n_runs;
+    int64_t started_us; /* once it has */
     bool started, stopped, freed;
 };
 
@@ -117,7 +118,7 @@ static void collect(void *ctx, const struct metric *f, struct sb *out)
 {
     const struct manager *m = ctx;
 
-    for (uint32_t i = 0; i < m->queues.n; i++) {
+    for (uint32_t i = 0; m->started && i < m->queues.n; i++) { /* what waits for us to lead is no backlog */
         const struct queue *q = m->queues.v[i];
         str name = str_c(q->spec.name);
         const str *vals = METRIC_VALS(name, name, STR("0")); /* families take as many as they have labels */
@@ -241,7 +242,7 @@ static void reconcile(struct run *run)
 
     if (world_dead(m->w) || m->freed)
         return;
-    observe(mm->queue_duration, &q->waited, q, start_us - run->item->since_us, now_ms);
+    observe(mm->queue_duration, &q->waited, q, start_us - MAX(run->item->since_us, m->started_us), now_ms);
     run->item->since_us = start_us;
     run->r.log = run_log(run);
     res = q->spec.fn(&run->r);
@@ -357,6 +358,7 @@ struct queue *manager_add(struct manager *m, const struct controller_spec *s)
 void manager_start(struct manager *m)
 {
     m->started = true;
+    m->started_us = world_mono_us(m->w);
     for (uint32_t i = 0; i < m->queues.n; i++) {
         struct queue *q = m->queues.v[i];
 

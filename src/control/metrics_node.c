@@ -118,10 +118,6 @@ static void collect_cluster(void *ctx, const struct metric *f, struct sb *out)
     AUTO(arena) struct arena *sums = arena_new(0);
     struct reslist have = {0}, asked = {0};
 
-    if (f == m->c->metrics->cluster_state_node_count) {
-        metric_emit(out, f, store_machine_count(s), NULL);
-        return;
-    }
     for (uint32_t i = 0; i < names.n; i++) {
         const struct node *n = store_node(s, names.v[i]);
 
@@ -149,9 +145,8 @@ void node_metrics_register(struct object_metrics *m)
                                     x->nodes_total_pod_limits,    x->nodes_total_daemon_requests,
                                     x->nodes_total_daemon_limits, x->nodes_system_overhead,
                                     x->nodes_current_lifetime};
-    struct metric *const cluster[] = {x->cluster_utilization_percent, x->cluster_state_node_count};
 
     assert(x->n_node_keys + 4 <= MAX_VALS);
     metrics_collector_by_one(nodes, ARRAY_LEN(nodes), collect_node, m);
-    metrics_collector(cluster, ARRAY_LEN(cluster), collect_cluster, m);
+    metrics_collector(&x->cluster_utilization_percent, 1, collect_cluster, m);
 }

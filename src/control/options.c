@@ -85,10 +85,13 @@ static bool set_max_replacements(void *ctx, str v, struct err *e)
     return set_planning(ctx, "CONSOLIDATION_MAX_REPLACEMENTS", v, e);
 }
 
+#define GATES                                                                                                          \
+    "NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,NodeOverlay=false,StaticCapacity=false,"     \
+    "CapacityBuffer=false"
+
 /* The gates that planning does not look at; settings_set() reads the others and checks the text. */
-static bool set_gates(void *ctx, str v, struct err *e)
+static bool put_gates(struct ctx *c, str v, struct err *e)
 {
-    struct ctx *c = ctx;
     const struct {
         const char *name;
         bool *on;
@@ -97,18 +100,25 @@ static bool set_gates(void *ctx, str v, struct err *e)
         {"StaticCapacity", &c->o->gate_static_capacity},
     };
     str one, name, value, rest = v;
+    bool on;
 
     if (!set_planning(c, "FEATURE_GATES", v, e))
         return err_wrap(e, "parsing feature gates");
     while (rest.n) {
         (void)str_cut(rest, ',', &one, &rest);
-        if (!str_cut(one, '=', &name, &value))
+        if (!str_cut(one, '=', &name, &value) || !go_bool_parse(str_trim(value), &on))
             continue;
         for (size_t i = 0; i < ARRAY_LEN(gates); i++)
             if (str_is(str_trim(name), gates[i].name))
-                *gates[i].on = str_is(str_trim(value), "true");
+                *gates[i].on = on;
     }
     return true;
+}
+
+/* Gates that are not named are as if nobody had said anything: a flag takes the place of the whole variable. */
+static bool set_gates(void *ctx, str v, struct err *e)
+{
+    return put_gates(ctx, STR(GATES), e) && put_gates(ctx, v, e);
 }
 
 static bool set_aws_gates(void *ctx, str v, struct err *e)
@@ -116,6 +126,7 @@ static bool set_aws_gates(void *ctx, str v, struct err *e)
     struct ctx *c = ctx;
     str one, name, value;
 
+    c->o->aws.gate_nodeclass_cel = false;
     while (v.n) {
         bool on;
 
@@ -135,9 +146,6 @@ static bool set_aws_gates(void *ctx, str v, struct err *e)
 }
 
 #define FIELD(name) offsetof(struct options, name), NULL
-#define GATES                                                                                                          \
-    "NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,NodeOverlay=false,StaticCapacity=false,"     \
-    "CapacityBuffer=false"
 
 static const struct flag flags[] = {
     {{"provider", "KARPENTER_PROVIDER", "kwok",
@@ -181,7 +189,8 @@ static const struct flag flags[] = {
       "where the lease is; otherwise the pod's own namespace"},
      FLAG_TEXT,
      FIELD(leader_election_namespace)},
-    {{"memory-limit", "MEMORY_LIMIT", "-1", "accepted and not used: memory follows the cluster"},
+    {{"memory-limit", "MEMORY_LIMIT", "-1",
+      "bytes; above nine tenths of them what planning remembers is given up; -1: none"},
      FLAG_NUMBER,
      FIELD(memory_limit)},
     {{"cpu-requests", "CPU_REQUESTS", "1000",
@@ -192,7 +201,7 @@ static const struct flag flags[] = {
     {{"log-output-paths", "LOG_OUTPUT_PATHS", "stdout", "stdout, stderr or files, comma separated"},
      FLAG_TEXT,
      FIELD(log_output_paths)},
-    {{"log-error-output-paths", "LOG_ERROR_OUTPUT_PATHS", "stderr", "accepted and not used"},
+    {{"log-error-output-paths", "LOG_ERROR_OUTPUT_PATHS", "stderr", "where it is told that the log cannot be written"},
      FLAG_TEXT,
      FIELD(log_error_output_paths)},
     {{"batch-max-duration", "BATCH_MAX_DURATION", "10s", "how long pods are waited for at most before planning"},

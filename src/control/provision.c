@@ -8,6 +8,7 @@
 #include "control/buffers.h"
 #include "control/fan.h"
 #include "control/metrics.h"
+#include "data/json.h"
 #include "model/duration.h"
 #include "model/evict.h"
 #include "net/uuid.h"
@@ -63,7 +64,7 @@ static void on_event(void *ctx, const struct store_event *ev)
 
     if (ev->kind == OBJ_POD)
         on_pod(p, ev);
-    else if (ev->kind == OBJ_NODE && ev->change != STORE_GONE && is_disrupted(ev->is))
+    else if (ev->kind == OBJ_NODE && ev->is && is_disrupted(ev->is))
         batch_trigger(&p->batch, ((const struct node *)ev->is)->uid);
 }
 
@@ -123,22 +124,66 @@ static void on_retry(void *ctx)
 
 /* ---- what a round says ---- */
 
-/* What the text of an error says in brackets at its end is said again as fields: " (NodePool=default)". */
-static uint32_t error_fields(str reason, struct log_field *f)
+/* What the text of an error says in brackets, " (NodePool=default)", is said again as a field; what it says several times, of several pools or taints, as a list. */
+static const struct detail {
+    const char *before, *after; /* in the text */
+    const char *one, *several;  /* in the log */
+    bool is_object;
+} details[] = {
+    {" (NodePool=", ")", "NodePool", "NodePools", true},
+    {" (taint=", ")", "taint", "taints", false},
+};
+
+static bool next_detail(const struct detail *d, str *rest, str *ret)
 {
-    static const char *const keys[] = {" (NodePool=", " (taint="};
+    const char *at = memmem(rest->p, rest->n, d->before, strlen(d->before)), *end;
 
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        str key = str_c(keys[i]);
-        const char *at = memmem(reason.p, reason.n, key.p, key.n);
+    if (!at)
+        return false;
+    *rest = str_sub(*rest, (size_t)(at - rest->p) + strlen(d->before), rest->n);
+    end = memmem(rest->p, rest->n, d->after, strlen(d->after));
+    *ret = end ? str_sub(*rest, 0, (size_t)(end - rest->p)) : *rest;
+    return true;
+}
 
-        if (!at || reason.p[reason.n - 1] != ')')
-            continue;
-        str val = str_sub(reason, (size_t)(at - reason.p) + key.n, reason.n - 1);
-        *f = i == 0 ? LOG_OBJ("NodePool", STR(""), val) : LOG_STR("taint", val);
-        return 1;
+static str details_json(struct arena *a, const struct detail *d, str reason)
+{
+    struct sb b = {0};
+    struct jw w = {.out = &b};
+    str val;
+
+    jw_list(&w);
+    while (next_detail(d, &reason, &val)) {
+        if (d->is_object) {
+            jw_map(&w);
+            jw_key(&w, "name");
+        }
+        jw_str(&w, val);
+        if (d->is_object)
+            jw_end(&w);
     }
-    return 0;
+    jw_end(&w);
+    str text = sb_dup(&b, a);
+    sb_fini(&b);
+    return text;
+}
+
+static uint32_t error_fields(struct arena *a, str reason, struct log_field *f)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(details); i++) {
+        const struct detail *d = &details[i];
+        str rest = reason, first, val;
+
+        if (!next_detail(d, &rest, &first))
+            continue;
+        if (next_detail(d, &rest, &val))
+            f[n++] = LOG_JSON(d->several, details_json(a, d, reason));
+        else
+            f[n++] = d->is_object ? LOG_OBJ(d->one, STR(""), first) : LOG_STR(d->one, first);
+    }
+    return n;
 }
 
 static void say_refusals(struct provisioner *p, struct reconcile *r, const struct round *d)
@@ -148,7 +193,7 @@ static void say_refusals(struct provisioner *p, struct reconcile *r, const struc
 
     for (uint32_t i = 0; i < d->n_refusals; i++) {
         const struct round_refusal *x = &d->refusals[i];
-        struct log_field f[3] = {LOG_OBJ("Pod", x->pod.ns, x->pod.name)};
+        struct log_field f[2 + ARRAY_LEN(details)] = {LOG_OBJ("Pod", x->pod.ns, x->pod.name)};
         uint32_t n = 1;
 
         if (x->pod.buffer.n) {
@@ -161,7 +206,7 @@ static void say_refusals(struct provisioner *p, struct reconcile *r, const struc
                            (double)(now - podbook_get(p->book, x->pod.uid).acked_ms) / 1000, NULL, now);
         if (x->deferred || x->silent)
             continue;
-        n += error_fields(x->reason, &f[n]);
+        n += error_fields(r->arena, x->reason, &f[n]);
         f[n++] = LOG_STR("error", x->reason);
         log_write(r->log, LOG_ERROR, "could not schedule pod", NULL, f, n);
         round_say_refused(p->c, r->arena, x);
@@ -188,6 +233,15 @@ static void nominate(struct provisioner *p, struct reconcile *r, const struct ro
 
         note_placed(p, n->pods, n->n_pods, n->healthy_pool);
         round_nominate(p->c, r->arena, n);
+    }
+}
+
+static void say_dropped(struct provisioner *p, struct reconcile *r, const struct round *d)
+{
+    for (uint32_t i = 0; i < d->n_dropped; i++) {
+        round_say_dropped(p->c, &d->dropped[i]);
+        log_info(r->log, "skipping, nodepool requirements filtered out all instance types",
+                 LOG_OBJ("NodePool", STR(""), d->dropped[i].pool));
     }
 }
 
@@ -356,6 +410,7 @@ static struct round *plan_round(struct provisioner *p, struct reconcile *r)
         return NULL;
     took = world_mono_us(c->world) - began;
     count_round(c, r->arena, p->round, took);
+    say_dropped(p, r, p->round);
     say_excluded(r, p->round);
     say_refusals(p, r, p->round);
     nominate(p, r, p->round);

@@ -12,11 +12,13 @@
 #include "control/status_metrics.h"
 
 struct controllers {
+    struct control *c;
     struct claims *claims;
     struct nodes *nodes;
     struct provisioner *provisioner;
     struct disruptor *disruptor;
-    struct object_metrics *objects; /* these two: NULL when nobody wants to see single objects */
+    struct object_metrics
+        *objects; /* these two: NULL before anybody acts, and when nobody wants to see single objects */
     struct status_watch *conditions;
 };
 
@@ -24,6 +26,7 @@ struct controllers *controllers_register(struct control *c)
 {
     struct controllers *s = xcalloc(1, sizeof(*s));
 
+    s->c = c;
     if (c->overlays)
         overlays_register(
             c->overlays); /* first: whoever plans hears of a change when the catalogue is out of date already */
@@ -31,11 +34,16 @@ struct controllers *controllers_register(struct control *c)
     s->nodes = nodes_new(c);
     s->provisioner = provision_register(c);
     s->disruptor = disruptor_new(c);
-    if (!c->options->disable_cluster_state_observability) {
-        s->objects = object_metrics_new(c, provisioner_book(s->provisioner));
-        s->conditions = status_watch_new(c);
-    }
     return s;
+}
+
+void controllers_start(struct controllers *s)
+{
+    if (!s->c->options->disable_cluster_state_observability) {
+        s->objects = object_metrics_new(s->c, provisioner_book(s->provisioner));
+        s->conditions = status_watch_new(s->c);
+    }
+    manager_start(s->c->manager);
 }
 
 void controllers_free(struct controllers *s)

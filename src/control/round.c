@@ -147,6 +147,13 @@ struct round *round_of(struct arena *a, const struct store *st, const struct sna
             p->exclusions[r->n_exclusions].n_excluded,
             p->exclusions[r->n_exclusions].n_types,
         };
+    r->dropped = arena_new_array(a, struct round_dropped, p->n_dropped);
+    for (; r->n_dropped < p->n_dropped; r->n_dropped++) {
+        const struct nodepool *np = &s->pools[p->dropped[r->n_dropped].pool];
+
+        r->dropped[r->n_dropped] = (struct round_dropped){arena_strdup(a, np->name), arena_strdup(a, np->uid),
+                                                          p->dropped[r->n_dropped].by_min_values};
+    }
     r->zones = arena_new_array(a, struct round_zone, p->n_zones);
     for (; r->n_zones < p->n_zones; r->n_zones++)
         r->zones[r->n_zones] =

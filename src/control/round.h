@@ -49,6 +49,11 @@ struct round_exclusion { /* types that the limits of a pool left out */
     uint32_t n_excluded, n_types;
 };
 
+struct round_dropped { /* a pool that has no instance types */
+    str pool, uid;
+    bool by_min_values;
+};
+
 struct round_zone { /* pods by the zone that they need */
     str name;
     uint32_t n_pods;
@@ -59,8 +64,9 @@ struct round {
     struct round_node *nodes;
     struct round_refusal *refusals;
     struct round_exclusion *exclusions;
+    struct round_dropped *dropped;
     struct round_zone *zones;
-    uint32_t n_claims, n_nodes, n_refusals, n_exclusions, n_zones;
+    uint32_t n_claims, n_nodes, n_refusals, n_exclusions, n_dropped, n_zones;
     uint32_t n_pending, n_moving, n_ignored; /* ignored: refused before planning */
 };
 
@@ -95,3 +101,4 @@ void round_nominate(struct control *c, struct arena *a, const struct round_node 
 /* Event Nominated; claim or node may be empty. */
 void round_say_nominated(struct control *c, struct arena *a, const struct round_pod *pod, str claim, str node);
 void round_say_refused(struct control *c, struct arena *a, const struct round_refusal *x); /* event FailedScheduling */
+void round_say_dropped(struct control *c, const struct round_dropped *x); /* event NoCompatibleInstanceTypes */

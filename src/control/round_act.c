@@ -4,6 +4,7 @@
 #include "control/round.h"
 
 #define FAILED_SCHEDULING_MS (5 * 60 * 1000)
+#define NO_TYPES_MS (60 * 1000)
 #define LOST_US 1000000 /* after which a watch has told of a claim whose answer was lost */
 
 /* ---- said ---- */
@@ -36,6 +37,24 @@ void round_say_refused(struct control *c, struct arena *a, const struct round_re
     publish_pod(c, &x->pod, /* warning= */ true, "FailedScheduling",
                 arena_printf(a, "Failed to schedule pod, " STR_FMT, STR_ARG(x->reason)), FAILED_SCHEDULING_MS,
                 /* limited= */ false);
+}
+
+void round_say_dropped(struct control *c, const struct round_dropped *x)
+{
+    recorder_publish(
+        c->recorder,
+        &(struct event){
+            .object = {.kind = &api_nodepools, .name = x->pool, .uid = x->uid},
+            .warning = true,
+            .reason = "NoCompatibleInstanceTypes",
+            .message = x->by_min_values
+                           ? STR("NodePool requirements filtered out all compatible available instance types due to "
+                                 "minValues incompatibility")
+                           : STR("NodePool requirements filtered out all compatible available instance types"),
+            .dedupe = &x->uid,
+            .n_dedupe = 1,
+            .dedupe_ms = NO_TYPES_MS,
+        });
 }
 
 /* ---- done ---- */

@@ -365,6 +365,21 @@ static bool collect_any(void *ctx, const struct metric *f, uint32_t i, struct sb
 
 /* ---- set-up ---- */
 
+/* What is there already is seen for the first time. */
+static void see_all(struct status_watch *s, const struct watched *w)
+{
+    struct store *store = s->c->store;
+
+    for (uint32_t i = 0; i < store_numbers(store, w->kind); i++) {
+        const struct kept *k = store_kept(store, w->kind, store_name_at(store, w->kind, i));
+        const void *decoded = k && w->own->n_extra ? decoded_of(w, k->name) : NULL;
+
+        if (k)
+            compare_conditions(w, &(struct store_event){.kind = w->kind, .kept_is = k, .is = decoded});
+        arena_reset(s->tmp);
+    }
+}
+
 static void watch_kind(struct status_watch *s, struct watched *w, bool with_labels, bool initialized)
 {
     struct control *c = s->c;
@@ -443,6 +458,8 @@ struct status_watch *status_watch_new(struct control *c)
     metrics_collector_by_one(
         (struct metric *const[]){m->any_status.count, m->any_status.current_status, m->any_status.termination_current},
         3, collect_any, s);
+    for (uint32_t i = 0; i < s->n; i++)
+        see_all(s, &s->kinds[i]);
     store_subscribe(c->store, on_event, s);
     return s;
 }

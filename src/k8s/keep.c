@@ -11,6 +11,24 @@ bool k8s_keeps_text(enum object_kind kind)
            kind == OBJ_BUFFER || kind == OBJ_OVERLAY;
 }
 
+/* Members that controllers change. One of another kind than it should be is as good as absent: no server with our definitions sends it, and nobody has to ask. */
+static const struct {
+    const char *key;
+    enum tree_kind kind;
+} shapes[] = {
+    {"metadata", TREE_MAP},       {"spec", TREE_MAP},        {"status", TREE_MAP},           {"labels", TREE_MAP},
+    {"annotations", TREE_MAP},    {"finalizers", TREE_LIST}, {"ownerReferences", TREE_LIST}, {"taints", TREE_LIST},
+    {"startupTaints", TREE_LIST}, {"conditions", TREE_LIST},
+};
+
+static bool fits(str key, const struct tree *t)
+{
+    for (size_t i = 0; i < ARRAY_LEN(shapes); i++)
+        if (str_is(key, shapes[i].key))
+            return t->kind == shapes[i].kind;
+    return true;
+}
+
 static bool is_any(str s, const char *const *names)
 {
     for (; *names; names++)
@@ -19,10 +37,24 @@ static bool is_any(str s, const char *const *names)
     return false;
 }
 
+static void conditions(struct jw *w, const struct tree *list)
+{
+    jw_list(w);
+    for (uint32_t i = 0; i < list->n; i++)
+        if (list->items[i].kind == TREE_MAP)
+            jw_tree(w, &list->items[i]);
+    jw_end(w);
+}
+
 static void member(struct jw *w, const struct tree *t, uint32_t i)
 {
+    if (!fits(t->keys[i], &t->items[i]))
+        return;
     jw_key_str(w, t->keys[i]);
-    jw_tree(w, &t->items[i]);
+    if (str_is(t->keys[i], "conditions"))
+        conditions(w, &t->items[i]);
+    else
+        jw_tree(w, &t->items[i]);
 }
 
 static void all_but(struct jw *w, const struct tree *t, const char *const *names)
@@ -40,6 +72,19 @@ static void only(struct jw *w, const struct tree *t, const char *const *names)
     for (uint32_t i = 0; i < t->n; i++)
         if (is_any(t->keys[i], names))
             member(w, t, i);
+    jw_end(w);
+}
+
+/* A condition has a status, too, which is another one. */
+static void only_of_condition(struct jw *w, const struct tree *t, const char *const *names)
+{
+    jw_map(w);
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!is_any(t->keys[i], names))
+            continue;
+        jw_key_str(w, t->keys[i]);
+        jw_tree(w, &t->items[i]);
+    }
     jw_end(w);
 }
 
@@ -68,7 +113,7 @@ static void node_conditions(struct jw *w, const struct tree *list)
     jw_list(w);
     for (uint32_t i = 0; i < list->n; i++)
         if (list->items[i].kind == TREE_MAP)
-            only(w, &list->items[i], read);
+            only_of_condition(w, &list->items[i], read);
     jw_end(w);
 }
 
@@ -98,6 +143,11 @@ static bool is_launched(const struct tree *obj)
     return false;
 }
 
+static void all(struct jw *w, const struct tree *t)
+{
+    all_but(w, t, (const char *const[]){NULL});
+}
+
 static void part(struct jw *w, enum object_kind kind, const struct tree *obj, uint32_t i)
 {
     static const char *const node_spec[] = {"providerID", "taints", "unschedulable", NULL};
@@ -105,15 +155,19 @@ static void part(struct jw *w, enum object_kind kind, const struct tree *obj, ui
     const struct tree *t = &obj->items[i];
     str key = obj->keys[i];
 
+    if (!fits(key, t))
+        return;
     jw_key_str(w, key);
-    if (t->kind == TREE_MAP && str_is(key, "metadata"))
+    if (str_is(key, "metadata"))
         metadata(w, t);
-    else if (t->kind == TREE_MAP && kind == OBJ_NODE && str_is(key, "spec"))
+    else if (kind == OBJ_NODE && str_is(key, "spec"))
         only(w, t, node_spec);
-    else if (t->kind == TREE_MAP && kind == OBJ_NODE && str_is(key, "status"))
+    else if (kind == OBJ_NODE && str_is(key, "status"))
         node_status(w, t);
-    else if (t->kind == TREE_MAP && kind == OBJ_NODECLAIM && str_is(key, "spec") && is_launched(obj))
+    else if (kind == OBJ_NODECLAIM && str_is(key, "spec") && is_launched(obj))
         all_but(w, t, done);
+    else if (t->kind == TREE_MAP)
+        all(w, t);
     else
         jw_tree(w, t);
 }

@@ -56,12 +56,23 @@ static bool set_weight_order(struct ctx *c, str v, struct err *e)
     return true;
 }
 
+bool go_bool_parse(str v, bool *ret)
+{
+    static const char *const yes[] = {"1", "t", "T", "TRUE", "true", "True"};
+    static const char *const no[] = {"0", "f", "F", "FALSE", "false", "False"};
+
+    for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
+        if (str_is(v, yes[i]))
+            return *ret = true, true;
+        if (str_is(v, no[i]))
+            return *ret = false, true;
+    }
+    return false;
+}
+
 static bool parse_bool(const char *key, str v, bool *ret, struct err *e)
 {
-    if (!str_is(v, "true") && !str_is(v, "false"))
-        return bad(e, key, "true, false", v);
-    *ret = str_is(v, "true");
-    return true;
+    return go_bool_parse(v, ret) || bad(e, key, "true, false", v);
 }
 
 static bool set_ignore_dra(struct ctx *c, str v, struct err *e)

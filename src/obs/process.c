@@ -97,6 +97,13 @@ static bool resident_bytes(double *ret)
     return true;
 }
 
+double process_resident_bytes(void)
+{
+    double v;
+
+    return resident_bytes(&v) ? v : 0;
+}
+
 static bool start_seconds(double *ret)
 {
     double booted, since;

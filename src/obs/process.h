@@ -4,3 +4,4 @@
 struct metrics;
 
 void process_metrics(struct metrics *m);
+double process_resident_bytes(void); /* memory that is in RAM; 0: nobody knows */

@@ -73,6 +73,14 @@ static bool csi_fits(struct packer *k, const struct csi_node *c, const struct po
     return true;
 }
 
+static bool csi_over(const struct csi_node *c)
+{
+    for (uint32_t l = 0; l < c->n_limits; l++)
+        if ((int64_t)csi_count(c, c->limits[l]->driver) > c->limits[l]->count)
+            return true;
+    return false;
+}
+
 /* A pod with a volume that is bound to nothing known cannot go to an existing node. */
 static bool csi_known(struct packer *k, const struct pod *pod)
 {
@@ -143,6 +151,7 @@ void node_measure(struct packer *k, struct bin *b)
     b->csi->used.n = 0;
     for (uint32_t i = 0; i < n->n_pods; i++)
         csi_use(k, b->csi, &p->snap->pods[n->pods[i]]);
+    b->csi->over = csi_over(b->csi);
 }
 
 static void add_node_bin(struct packer *k, uint32_t node, const struct csi_limits *limits)
@@ -301,6 +310,9 @@ enum verdict node_fits(struct packer *k, const struct bin *b, uint32_t variant, 
     if (verdict != FITS)
         return verdict;
     if (b->settling && needs_settled(k, pod))
+        return REFUSED;
+    /* quirk: the limits are asked about every pod, so a node beyond one takes no pod at all (scheduling 6.3) */
+    if (b->csi && b->csi->over)
         return REFUSED;
     if (real->spec->n_volumes && (!csi_known(k, real) || (b->csi && !csi_fits(k, b->csi, real))))
         return REFUSED;

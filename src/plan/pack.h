@@ -15,6 +15,7 @@ struct csi_use {
 struct csi_node {
     const struct csi_limit **limits;
     uint32_t n_limits;
+    bool over; /* the pods that run there have more volumes than a limit allows */
     VEC(struct csi_use) used;
 };
 

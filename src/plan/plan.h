@@ -76,6 +76,12 @@ struct plan_exclusion {
     uint32_t n_excluded, n_types;
 };
 
+/* A NodePool of which nothing can be made: no instance type meets its requirements, or what is left of them falls short of its minValues. */
+struct plan_dropped {
+    uint32_t pool; /* index into snapshot.pools */
+    bool by_min_values;
+};
+
 /* Pods of phase Pending by the zone that they need, before anything is placed. */
 struct plan_zone {
     str name; /* of the zone; "flexible": any of several, "none": there is none */
@@ -91,6 +97,8 @@ struct plan {
     uint32_t n_failures;
     struct plan_exclusion *exclusions; /* in the order in which they came about */
     uint32_t n_exclusions;
+    struct plan_dropped *dropped; /* in the order in which pools are tried */
+    uint32_t n_dropped;
     struct plan_zone *zones; /* by name, flexible and none last */
     uint32_t n_zones;
     double hourly_cost;

@@ -28,6 +28,7 @@ struct topo_group {
     uint64_t *seeded;         /* values that some pool could provide */
     uint64_t *known;          /* seeded, or of some node, or counted */
     bool leans;               /* some value is known only for the nodes that have it */
+    bool mixed;               /* not all pods that have the constraint tolerate the same, so it matters who was first */
     VEC(uint32_t) busy_hosts; /* with a count above 0 */
     uint32_t holders;         /* inverse: pods that have the term, bound or waiting */
     uint32_t live_in; /* the round in which it came to be, for pods that ask; it counts placements of that round */
@@ -147,9 +148,9 @@ void topology_undo(struct topology *t, uint32_t mark); /* to when the log had `m
 /* A pod of the round stays where it was placed: groups that nobody of the round asked for count it too. */
 void topology_settle(struct topology *t, uint32_t variant, uint32_t rs, uint32_t host, uint32_t taint_set);
 /* A pod has left the node for good (change -1) or runs on it from now on (+1). `shape`: NONE when nothing moves it.
- * False: it belongs to no label class or group that is known. The groups that may count it are in `touched`. */
+ * False: it belongs to no label class or group that is known, or to a group that would know other domains without it or with it. The groups that may count it are in `touched`. */
 bool topology_count_pod(struct topology *t, uint32_t pod, uint32_t shape, uint32_t node, int change);
-/* A pod that is yet to be placed comes (+1) or leaves (-1). */
-void topology_wait(struct topology *t, uint32_t pod, uint32_t shape, int change);
+/* A pod that is yet to be placed comes (+1) or leaves (-1). False: a group would know other domains then. */
+bool topology_wait(struct topology *t, uint32_t pod, uint32_t shape, int change);
 /* Whether the group counts pods on nodes with these requirements and taints at all. */
 bool topology_filter_matches(struct topology *t, const struct topo_group *g, uint32_t rs, uint32_t taint_set);

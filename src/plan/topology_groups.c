@@ -130,8 +130,10 @@ static uint32_t find_or_make(struct topology *t, struct topo_group *g)
     str id = group_identity(t, g);
     uint32_t ix = strmap_get(ids, id);
 
-    if (ix != MAP_NONE)
+    if (ix != MAP_NONE) {
+        t->groups.v[ix].mixed |= t->groups.v[ix].tol_set != g->tol_set;
         return ix;
+    }
     assert(!t->logging); /* a group that comes to be is not undone */
     const struct label_key *k = &t->p->space.keys.v[g->key];
     g->is_host = g->key == t->p->host_key;
@@ -144,7 +146,8 @@ static uint32_t find_or_make(struct topology *t, struct topo_group *g)
     if (!g->is_host) {
         topology_seed_domains(t, g);
         bits_copy(g->known, g->seeded, k->n_words);
-        topology_add_nodes(t, g);
+        if (!g->inverse) /* quirk: pods that others keep away go to no node whose domain no pool has (scheduling 13.2) */
+            topology_add_nodes(t, g);
     }
     vec_push(&t->groups, *g);
     if (g->leans)
@@ -436,8 +439,6 @@ static void make_inverse_groups(struct topology *t)
 {
     struct problem *p = t->p;
     const struct snapshot *s = p->snap;
-    struct tolerations none = {0};
-    uint32_t no_tol = problem_tol_set(p, &none);
 
     for (uint32_t i = 0; i < s->n_nodes && !s->none_apart; i++)
         for (uint32_t j = 0; s->nodes[i].node && j < s->nodes[i].n_pods; j++) {
@@ -446,7 +447,8 @@ static void make_inverse_groups(struct topology *t)
             if (bit_test(t->in_round, s->nodes[i].pods[j]))
                 continue;
             for (uint32_t k = 0; k < pod->spec->anti_required.n; k++) {
-                uint32_t group = affinity_group(t, &pod->spec->anti_required.v[k], pod->ns, no_tol, TOPO_ANTI, true);
+                uint32_t tol = problem_tol_set(p, &pod->spec->tolerations);
+                uint32_t group = affinity_group(t, &pod->spec->anti_required.v[k], pod->ns, tol, TOPO_ANTI, true);
 
                 topology_count_node(t, group, i, /* host_fallback= */ false, 1);
                 t->groups.v[group].holders++;

@@ -211,17 +211,29 @@ static void hold(struct topology *t, const uint32_t *groups, uint32_t n, int cha
     }
 }
 
-void topology_wait(struct topology *t, uint32_t pod, uint32_t shape, int change)
+/* Which domains an inverse group knows depends on what the first pod that has the term tolerates. Where all tolerate the same, nobody can tell who was first. */
+static bool tolerate_alike(const struct topology *t, const uint32_t *groups, uint32_t n, uint32_t tol_set)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (t->groups.v[groups[i]].mixed || t->groups.v[groups[i]].tol_set != tol_set)
+            return false;
+    return true;
+}
+
+bool topology_wait(struct topology *t, uint32_t pod, uint32_t shape, int change)
 {
     const struct shape *sh = &t->p->shapes.v[shape];
 
     if (!t->any)
-        return;
+        return true;
+    if (!tolerate_alike(t, sh->inverse_owned, sh->n_inverse_owned, t->p->variants.v[sh->variant].tol_set))
+        return false;
     if (change > 0)
         bit_set(t->in_round, pod);
     else
         bit_clear(t->in_round, pod);
     hold(t, sh->inverse_owned, sh->n_inverse_owned, change);
+    return true;
 }
 
 bool topology_count_pod(struct topology *t, uint32_t pod, uint32_t shape, uint32_t node, int change)
@@ -238,7 +250,7 @@ bool topology_count_pod(struct topology *t, uint32_t pod, uint32_t shape, uint32
     cls = shape == NONE ? lclass_find(t->p, p) : t->p->shapes.v[shape].lclass;
     if (n)
         anti = shape == NONE ? topology_anti_groups(t, p) : t->p->shapes.v[shape].inverse_owned;
-    if (cls == NONE || (n && !anti))
+    if (cls == NONE || (n && (!anti || !tolerate_alike(t, anti, n, problem_tol_set(t->p, &p->spec->tolerations)))))
         return false;
     t->logging = false; /* for good */
     count_selecting(t, pod, &t->p->classes.v[cls], node, change);

@@ -135,9 +135,8 @@ static bool stops_waiting(struct whatif *w, uint32_t pod)
 {
     uint32_t turn = list_take(w, &w->waiting, pod);
 
-    if (turn == NONE)
+    if (turn == NONE || !topology_wait(&w->k.topo, pod, w->k.shape_of[turn], -1))
         return false;
-    topology_wait(&w->k.topo, pod, w->k.shape_of[turn], -1);
     w->news.waiting = true;
     return_turn(w, turn);
     return true;
@@ -177,10 +176,11 @@ bool whatif_pod_came(struct whatif *w, uint32_t pod, uint32_t node)
     if (moves && shape == NONE)
         return false;
     if (node == NONE) {
+        if (!topology_wait(&k->topo, pod, shape, 1))
+            return false;
         uint32_t turn = give_turn(w, pod, shape);
 
         bit_set(w->pending, turn);
-        topology_wait(&k->topo, pod, shape, 1);
         list_insert(w, &w->waiting, turn);
         w->news.waiting = true;
         return true;

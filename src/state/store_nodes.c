@@ -286,6 +286,14 @@ static void load(struct store *s, uint32_t ix)
     h->stale = false;
 }
 
+/* Nobody is nominated for longer than that: further ahead it is only when the clock was set back. */
+static bool is_nominated(const struct store *s, uint32_t ix, int64_t now_ms)
+{
+    int64_t until_ms = s->hosts.v[ix].nominated_until_ms;
+
+    return until_ms > now_ms && sat_sub(until_ms, now_ms) <= s->nomination_ms;
+}
+
 void hosts_catch_up(struct store *s, int64_t now_ms)
 {
     uint32_t kept = 0;
@@ -302,7 +310,7 @@ void hosts_catch_up(struct store *s, int64_t now_ms)
 
         if (ix == MAP_NONE)
             continue;
-        s->nodes.v[ix].nominated = s->hosts.v[ix].nominated_until_ms > now_ms;
+        s->nodes.v[ix].nominated = is_nominated(s, ix, now_ms);
         if (s->nodes.v[ix].nominated)
             s->nominated.v[kept++] = s->nominated.v[i];
     }
@@ -348,7 +356,7 @@ bool store_is_nominated(const struct store *s, str provider_id, int64_t now_ms)
 {
     uint32_t ix = host_find(s, find_sym(s, provider_id));
 
-    return ix != MAP_NONE && s->hosts.v[ix].nominated_until_ms > now_ms;
+    return ix != MAP_NONE && is_nominated(s, ix, now_ms);
 }
 
 void store_count_buffers(struct store *s, const struct buffer_count *v, uint32_t n)

@@ -19,6 +19,8 @@ import urllib.error
 import urllib.request
 import xml.etree.ElementTree as ET
 
+import report
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 WORLD = os.path.join(ROOT, "tests/vectors/aws/world.json")
@@ -714,17 +716,5 @@ def run(program, work, only=()):
         s.process.kill()
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__.strip())
-    passed = failed = 0
-    with tempfile.TemporaryDirectory(prefix="karpenter-aws-sim-") as work:
-        for name, problem in run(os.path.abspath(sys.argv[1]), work, sys.argv[2:]):
-            print(f"not ok {name}\n{problem}" if problem else f"ok {name}", flush=True)
-            passed, failed = passed + (not problem), failed + bool(problem)
-    print(f"{passed} passed, {failed} failed")
-    return 0 if failed == 0 and passed > 0 else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report.main(__doc__, run))

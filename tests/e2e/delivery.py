@@ -2,6 +2,7 @@
 
 The charts are installed on a real control plane, the image is unpacked and runs against it. `values/` has the values that people really set.
 """
+import concurrent.futures
 import json
 import os
 import re
@@ -35,7 +36,7 @@ def template(*args):
 
 def charts_are_well_formed(_):
     """helm lint is content, every set of values renders, and a wrong one is refused with the reason."""
-    for chart in ("karpenter", "karpenter-crd"):
+    for chart in ("karpenter", "karpenter-crd", "termination-handler"):
         command("helm", "lint", "--strict", os.path.join(CHARTS, chart), "--set", "settings.clusterName=x")
     for name in sorted(os.listdir(VALUES)):
         objects = template("-f", os.path.join(VALUES, name))
@@ -59,6 +60,59 @@ def values_reach_the_program(_):
     own = {"app.kubernetes.io/name": "karpenter", "app.kubernetes.io/instance": "karpenter"}
     want(spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0]["labelSelector"]["matchLabels"] == own, spec["affinity"])
     want(spec["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"] == own, spec["topologySpreadConstraints"])
+
+
+# What has to be there for a value to be looked at at all.
+OPEN = {
+    "karpenter": {"settings": {"clusterName": "x"}, "controller": {"sidecarContainer": [{"name": "s"}]},
+                  **{part: {"enabled": True} for part in ("serviceMonitor", "prometheusRule", "dashboards", "networkPolicy")}},
+    "termination-handler": {"podMonitor": {"create": True}, "enablePrometheusServer": True, "enableProbesServer": True, "webhookTemplateConfigMapName": "x", "webhookTemplateConfigMapKey": "y"},
+    "karpenter-crd": {},
+}
+
+
+def with_values(chart, values):
+    """What helm makes of it, or why not. The schema is not asked: a value of another shape has to go somewhere as well."""
+    p = subprocess.run(["helm", "template", "x", os.path.join(CHARTS, chart), "-a", "monitoring.coreos.com/v1", "--skip-schema-validation", "-f", "-"], input=yaml.safe_dump(values), stdout=subprocess.PIPE,
+                       stderr=subprocess.STDOUT, text=True, check=False, env={**os.environ, "PATH": servers.BIN + ":" + os.environ["PATH"]})
+    return p.stdout
+
+
+def merged(values, more):
+    both = isinstance(values, dict) and isinstance(more, dict)
+    return {**values, **{k: merged(values.get(k), v) for k, v in more.items()}} if both else more
+
+
+def places(values, at=()):
+    """Where values stand; an empty map is one."""
+    if isinstance(values, dict) and values:
+        for key, inner in values.items():
+            yield from places(inner, (*at, key))
+    else:
+        yield at
+
+
+def other(value, at):
+    """The values, as far as this place, with another one there."""
+    if at:
+        return {at[0]: other(value[at[0]], at[1:])}
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1
+    return [{"name": "other"}] if isinstance(value, list) else {"other": "x"} if isinstance(value, dict) else "other"
+
+
+def every_value_does_something(_):
+    """Whatever stands in a values.yaml is looked at: said otherwise, something else is rendered, or refused with the reason."""
+    for chart, opened in OPEN.items():
+        values = merged(yaml.safe_load(open(os.path.join(CHARTS, chart, "values.yaml"), encoding="utf-8")), opened)
+        before = with_values(chart, values)
+        want("kind: " in before, before)
+        tried = list(places(values))
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            after = list(pool.map(lambda at: with_values(chart, merged(values, other(values, at))), tried))
+        want(before not in after, f"{chart}: these change nothing: {[at for at, text in zip(tried, after) if text == before]}")
 
 
 def metric_families():
@@ -158,7 +212,8 @@ def chart_installs(stage):
     for i, zone in enumerate("ab"):
         machine(c, f"bootstrap-{zone}", f"zone-{zone}")
     release = ("karpenter", CHART, "-n", "installed", "--set", "settings.clusterName=x,settings.provider=kwok", "--skip-crds", "--set", "fullnameOverride=installed")
-    helm(stage, "install", *release, "--create-namespace", "--wait", "--timeout", "60s")
+    said = helm(stage, "install", *release, "--set", "serviceMonitor.enabled=true", "--create-namespace", "--wait", "--timeout", "60s").stdout
+    want("serviceMonitor and prometheusRule were left out" in said, said)  # nobody has installed the operator's definitions here
     pods = c.call("GET", "/api/v1/namespaces/installed/pods")["items"]
     want(sorted(p["spec"]["nodeName"] for p in pods) == ["bootstrap-a", "bootstrap-b"], [p["spec"].get("nodeName") for p in pods])
     helm(stage, "upgrade", *release, "--set", "logLevel=debug", "--wait", "--timeout", "60s")
@@ -232,6 +287,10 @@ def terraform_has_what_the_documents_name(_):
     want(variables["karpenter_provider"]["type"] == "list(object({", variables["karpenter_provider"])
     text = open(os.path.join(TERRAFORM, "examples/poc/karpenter.tf"), encoding="utf-8").read()
     want(all(f"p.{field}" in text for field in POC_ENTRY), [field for field in POC_ENTRY if f"p.{field}" not in text])
+    for example in ("poc", "production/terraform"):
+        directory = os.path.join(TERRAFORM, "examples", example)
+        want("image" in blocks(directory, "variable") and blocks(directory, "module")["karpenter"].get("image") == "var.image", f"{example}: nobody says where the image is")
+    want("helm_release.node_termination_handler" in blocks(os.path.join(TERRAFORM, "examples/poc"), "resource"), "the proof of concept has no termination handler")
     queue = blocks(TERRAFORM, "resource")["aws_sqs_queue.interruption"]
     want((queue["message_retention_seconds"], queue["sqs_managed_sse_enabled"]) == ("300", "true"), queue)
     eks = open(os.path.join(TERRAFORM, "examples/production/terraform/eks.tf"), encoding="utf-8").read()
@@ -398,5 +457,5 @@ def rights_are_needed(stage):
         stage.statuses.append(replica.stop())
 
 
-SCENARIOS = [charts_are_well_formed, values_reach_the_program, policies_are_what_the_controller_needs, terraform_has_what_the_documents_name, rules_and_panels_ask_for_metrics_that_exist,
+SCENARIOS = [charts_are_well_formed, values_reach_the_program, every_value_does_something, policies_are_what_the_controller_needs, terraform_has_what_the_documents_name, rules_and_panels_ask_for_metrics_that_exist,
              rules_and_panels_are_good_promql, chart_installs, converted_manifests_are_accepted, definitions_by_their_chart, image_runs, image_for_arm64, package_installs, rights_are_needed]

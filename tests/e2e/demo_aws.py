@@ -11,9 +11,9 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 
+import report
 import servers
 
 PATIENCE_S = 60
@@ -44,15 +44,16 @@ class Shell:
     def json(self, command):
         return json.loads(self.run(command))
 
-    def wait(self, what, fn):
-        """The first answer of fn that is true."""
-        end = time.monotonic() + PATIENCE_S
+    def wait(self, what, fn, settling_s=0):
+        """The first answer of fn that is true. settling_s: how long the NodePool itself lets its nodes wait."""
+        patience_s = PATIENCE_S + settling_s
+        end = time.monotonic() + patience_s
         while time.monotonic() < end:
             answer = fn()
             if answer:
                 return answer
             time.sleep(0.3)
-        raise Wrong(f"waited {PATIENCE_S} s for: {what}\n" + self.run("kubectl get nodeclaims,nodes,pods -o wide; kubectl get nodepools,ec2nodeclasses"))
+        raise Wrong(f"waited {patience_s} s for: {what}\n" + self.run("kubectl get nodeclaims,nodes,pods -o wide; kubectl get nodepools,ec2nodeclasses"))
 
     def items(self, what):
         return self.json(f"kubectl get {what} -o json")["items"]
@@ -209,16 +210,5 @@ def run(program, work, only):
     yield from play(program, work, "demo-aws", CASES, only)
 
 
-def main():
-    program, only = os.path.abspath(sys.argv[1]), sys.argv[2:]
-    passed = failed = 0
-    with tempfile.TemporaryDirectory(prefix="karpenter-demo-aws-") as work:
-        for name, problem in run(program, work, only):
-            passed, failed = passed + (not problem), failed + bool(problem)
-            print(f"not ok {name}\n{problem}" if problem else f"ok {name}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 0 if failed == 0 and passed else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main() if len(sys.argv) > 1 else __doc__.strip())
+    sys.exit(report.main(__doc__, run))

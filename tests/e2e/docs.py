@@ -30,6 +30,7 @@ import time
 
 import yaml
 
+import report
 import servers
 
 ROOT = servers.ROOT
@@ -323,16 +324,5 @@ def run(program, work, only=()):
     yield f"docs/not-run: {not_run} blocks are marked not-run", None
 
 
-def main():
-    program, only = os.path.abspath(sys.argv[1]), [a for a in sys.argv[2:] if a != "--update"]
-    passed = failed = 0
-    with tempfile.TemporaryDirectory(prefix="karpenter-docs-") as work:
-        for name, wrong in run(program, work, only):
-            passed, failed = passed + (not wrong), failed + bool(wrong)
-            print(f"not ok {name}\n{wrong}" if wrong else f"ok {name}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 0 if failed == 0 and passed else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main() if len(sys.argv) > 1 else __doc__.strip())
+    sys.exit(report.main(__doc__, run))

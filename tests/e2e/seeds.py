@@ -124,7 +124,7 @@ def documentation(s):
     want("karpenter.sh/nodepool=default" in s.run("kubectl get nodes --show-labels | grep karpenter"), "labels")
     want("Security Groups" in s.run("kubectl describe ec2nodeclass default"), "kubectl describe")
     s.run("kubectl scale deployment inflate --replicas=0")
-    s.wait("empty nodes go by themselves", lambda: not s.items("nodeclaims"))
+    s.wait("empty nodes go by themselves", lambda: not s.items("nodeclaims"), settling_s=30)
 
 
 def module(s):
@@ -157,6 +157,10 @@ def module(s):
     launched = [line for line in said if line["message"] == "launched nodeclaim"]
     want(launched and all(line["level"] == "INFO" and line["instance-type"] and line["capacity-type"] and line["provider-id"] for line in launched), launched)
     want(any(line["message"] == "initiating delete from interruption message" for line in said), "the log does not speak of the interruption")
+    short = [line for line in said if line["message"] == "launched node"]
+    want(short and all(line["level"] == "INFO" and line["node"].startswith("i-") and line["instance-type"] and line["capacity-type"] for line in short), short)
+    warned = [line for line in said if line["message"] == "interruption received"]
+    want(warned and all(line["level"] == "WARN" and line["node"].startswith("i-") and line["action"] == "terminate" for line in warned), warned)
     for tuning in ('{"consolidationPolicy":"WhenEmpty","consolidateAfter":"5m"}', '{"consolidationPolicy":"WhenEmptyOrUnderutilized","consolidateAfter":"30s"}'):
         s.run(f"kubectl patch nodepool general --type merge -p '{{\"spec\":{{\"disruption\":{tuning}}}}}'")
 
@@ -178,7 +182,7 @@ def poc(s):
     pod = next(p["metadata"]["name"] for p in s.items("pods -n karpenter") if lease.startswith(p["metadata"]["name"]))
     want("launched nodeclaim" in s.run(f"timeout 3 kubectl logs -f {pod} -n karpenter; [ $? = 124 ]"), "kubectl logs -f")
     s.run("kubectl scale deployment inflate --replicas 0")
-    s.wait("the machines go", lambda: not s.items("nodeclaims") and not s.instances())
+    s.wait("the machines go", lambda: not s.items("nodeclaims") and not s.instances(), settling_s=30)
 
 
 @contextlib.contextmanager

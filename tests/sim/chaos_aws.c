@@ -289,8 +289,8 @@ static void sell_out(struct chaos *c)
 static void restock(struct chaos *c)
 {
     deed(c, "offerings", "are there again");
-    sim_aws_set_pool(c->aws->sky->aws, (str){0}, (str){0}, STR("spot"), -1);
-    sim_aws_set_pool(c->aws->sky->aws, (str){0}, (str){0}, STR("on-demand"), -1);
+    (void)sim_aws_set_pool(c->aws->sky->aws, (str){0}, (str){0}, STR("spot"), -1);
+    (void)sim_aws_set_pool(c->aws->sky->aws, (str){0}, (str){0}, STR("on-demand"), -1);
     c->aws->sold_out = false;
 }
 

@@ -33,6 +33,7 @@ static void empty_node(void **state UNUSED)
               "\"on-demand\",\"instance-type\":\"c-2x-amd64-linux\"}],\"replacement-nodes\":[]}\n");
     check_true("command", str_contains(stage_logged(s, "disrupting node(s)", "command"),
                                        STR(": delete: nodepools=[default]: [n1] (savings: $0.05)\"")));
+    check_str("in short", stage_logged(s, "consolidation delete", "node"), "\"node\":\"n1\",\"reason\":\"empty\"}\n");
     check_u64("succeeded", stage_log_count(s, "command succeeded"), 1);
     check_double(
         "decisions",

@@ -107,8 +107,8 @@ void rig_free(struct rig *r)
         forget(r, i);
         sb_fini(&r->logs[i]);
     }
+    lab_free(r->l); /* calls that are under way are answered first */
     vec_fini(&r->writes);
-    lab_free(r->l);
     free(r);
 }
 

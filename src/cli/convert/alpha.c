@@ -1,6 +1,7 @@
 /* Provisioner (karpenter.sh/v1alpha5) and AWSNodeTemplate (karpenter.k8s.aws/v1alpha1). */
 #include "cli/convert/convert_int.h"
 #include "data/edit.h"
+#include "model/labels.h"
 
 #define MAX_TERMS 64 /* alternatives that a selector with commas comes to */
 
@@ -100,25 +101,10 @@ static void set_terms(struct conversion *c, struct converted *class, const struc
         convert_lost(c, class, "%s is missing; %s has to select something", from, to);
 }
 
-/* Machines of then reached the metadata service through one more hop than those of now do by default. */
-static void set_metadata_options(struct conversion *c, struct converted *class, const struct tree *spec)
-{
-    const struct tree *said = tree_get(spec, "metadataOptions");
-    struct tree *to = tree_sub(c->a, class->object, "spec");
-
-    tree_set(c->a, to, "metadataOptions", said ? *tree_copy(c->a, said) : *tree_new_map(c->a));
-    struct tree *options = tree_sub(c->a, to, "metadataOptions");
-    if (tree_get(options, "httpPutResponseHopLimit"))
-        return;
-    tree_set_i64(c->a, options, "httpPutResponseHopLimit", 2);
-    convert_note(
-        c, class,
-        "httpPutResponseHopLimit: 2 was the default then; now it is 1, which keeps pods from the machine's credentials");
-}
-
 void convert_alpha_class(struct conversion *c, struct converted *class, const struct tree *spec)
 {
-    static const char *const copied[] = {"userData", "tags", "context", "blockDeviceMappings", "detailedMonitoring"};
+    static const char *const copied[] = {"userData",           "tags",           "context", "blockDeviceMappings",
+                                         "detailedMonitoring", "metadataOptions"};
     static const char *const known[] = {"amiFamily",
                                         "amiSelector",
                                         "subnetSelector",
@@ -143,7 +129,7 @@ void convert_alpha_class(struct conversion *c, struct converted *class, const st
     for (size_t i = 0; i < ARRAY_LEN(copied); i++)
         if (tree_get(spec, copied[i]))
             tree_set(c->a, to, copied[i], *tree_copy(c->a, tree_get(spec, copied[i])));
-    set_metadata_options(c, class, spec);
+    convert_hops(c, class);
     str template = tree_scalar(tree_get(spec, "launchTemplate"));
     if (template.n)
         convert_lost(c, class,
@@ -168,12 +154,15 @@ bool convert_template(struct conversion *c, uint32_t in, struct err *e)
 
 static bool asks_for(const struct tree *spec, const char *key)
 {
-    const struct tree *requirements = tree_get(spec, "requirements");
+    const struct tree *requirements = tree_get(spec, "requirements"), *labels = tree_get(spec, "labels");
 
     for (uint32_t i = 0; requirements && requirements->kind == TREE_LIST && i < requirements->n; i++)
-        if (str_is(tree_str(tree_get(&requirements->items[i], "key")), key))
+        if (str_is(label_key_normalise(tree_str(tree_get(&requirements->items[i], "key"))), key))
             return true;
-    return tree_get(tree_get(spec, "labels"), key) != NULL;
+    for (uint32_t i = 0; labels && labels->kind == TREE_MAP && i < labels->n; i++)
+        if (str_is(label_key_normalise(labels->keys[i]), key))
+            return true;
+    return false;
 }
 
 /* What a server of then added to every Provisioner that did not say it. */
@@ -218,6 +207,9 @@ static void set_disruption(struct conversion *c, struct converted *pool, const s
         tree_set_str(c->a, to, "consolidateAfter", STR("0s"));
         convert_note(c, pool,
                      "consolidation.enabled: consolidateAfter 0s acts at once, as then; 1m and more is calmer");
+        if (empty.n)
+            convert_lost(c, pool, "ttlSecondsAfterEmpty " STR_FMT ": consolidation takes empty nodes, too",
+                         STR_ARG(empty));
         return;
     }
     tree_set_str(c->a, to, "consolidationPolicy", STR("WhenEmpty"));
@@ -250,18 +242,30 @@ static void set_template(struct conversion *c, struct converted *pool, const str
         convert_note(c, pool, "no ttlSecondsUntilExpired: nodes do not expire, as then; today's default is 720h");
 }
 
+static void set_limits(struct conversion *c, struct converted *pool, const struct tree *limits)
+{
+    static const char *const known[] = {"resources", NULL};
+    const struct tree *resources = tree_get(limits, "resources");
+
+    if (resources)
+        tree_set(c->a, tree_sub(c->a, pool->object, "spec"), "limits", *tree_copy(c->a, resources));
+    convert_rest(c, pool, "spec.limits.", limits, known);
+}
+
 /* What was written into the Provisioner itself becomes a node class of its name. */
 static bool inline_class(struct conversion *c, struct converted *pool, uint32_t in, const struct tree *provider,
                          struct err *e)
 {
+    static const char *const kinds[] = {"EC2NodeClass", NULL};
+    str name = convert_free_name(c, convert_name(pool), kinds);
     struct converted *class = convert_new(c, in, CLASS_VERSION, "EC2NodeClass", NULL);
 
-    tree_set_str(c->a, tree_sub(c->a, class->object, "metadata"), "name", convert_name(pool));
+    tree_set_str(c->a, tree_sub(c->a, class->object, "metadata"), "name", name);
     if (!convert_identity(c, class, in, tree_str(tree_get(provider, "instanceProfile")), (str){0}, e))
         return false;
     convert_alpha_class(c, class, provider);
     convert_note(c, class, "spec.provider of Provisioner " STR_FMT, STR_ARG(convert_name(pool)));
-    convert_ref(c, pool, convert_name(pool));
+    convert_ref(c, pool, name);
     return true;
 }
 
@@ -286,9 +290,7 @@ bool convert_provisioner(struct conversion *c, uint32_t in, struct err *e)
     str class = tree_str(tree_at(spec, "providerRef", "name", NULL));
 
     set_template(c, pool, spec);
-    const struct tree *limits = tree_at(spec, "limits", "resources", NULL);
-    if (limits)
-        tree_set(c->a, tree_sub(c->a, pool->object, "spec"), "limits", *tree_copy(c->a, limits));
+    set_limits(c, pool, tree_get(spec, "limits"));
     set_disruption(c, pool, spec);
     if (tree_get(spec, "weight"))
         tree_set(c->a, tree_sub(c->a, pool->object, "spec"), "weight", *tree_copy(c->a, tree_get(spec, "weight")));
@@ -298,7 +300,7 @@ bool convert_provisioner(struct conversion *c, uint32_t in, struct err *e)
                                       STR_ARG(convert_name(pool)));
     if (!provider)
         convert_ref(c, pool, class);
-    if (!provider && !convert_class(c, class))
+    if (!provider && !convert_find(c, "EC2NodeClass", class))
         convert_note(c, pool, "EC2NodeClass " STR_FMT " is not among the files", STR_ARG(class));
     convert_kubelet(c, pool, tree_get(spec, "kubeletConfiguration"));
     convert_rest(c, pool, "spec.", spec, known);

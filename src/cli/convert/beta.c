@@ -22,13 +22,7 @@ bool convert_beta_class(struct conversion *c, uint32_t in, struct err *e)
             continue;
         *tree_put(c->a, to, spec->keys[i]) = *tree_copy(c->a, &spec->items[i]);
     }
-    struct tree *options = tree_sub(c->a, to, "metadataOptions");
-    if (options && !tree_get(options, "httpPutResponseHopLimit")) {
-        tree_set_i64(c->a, options, "httpPutResponseHopLimit", 2);
-        convert_note(
-            c, class,
-            "httpPutResponseHopLimit: 2 was the default then; now it is 1, which keeps pods from the machine's credentials");
-    }
+    convert_hops(c, class);
     return true;
 }
 
@@ -86,6 +80,8 @@ bool convert_beta_pool(struct conversion *c, uint32_t in, struct err *e)
         convert_lost(c, pool, "template.spec.resources: requests are the pods' own");
     if (!set_ref(c, pool, in, inner, e))
         return false;
+    if (!tree_sub(c->a, spec, "disruption"))
+        return convert_bad(c, in, e, "NodePool " STR_FMT ": spec.disruption is not a map", STR_ARG(convert_name(pool)));
     set_disruption(c, pool, spec, inner);
     convert_kubelet(c, pool, told);
     return true;

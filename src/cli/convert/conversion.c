@@ -19,6 +19,9 @@ PRINTF(2, 0) static str formatted(struct arena *a, const char *fmt, va_list ap)
     assert(n >= 0);
     char *text = arena_alloc(a, (size_t)n + 1, 1);
     (void)vsnprintf(text, (size_t)n + 1, fmt, ap);
+    for (char *p = text; *p; p++)
+        if (*p == '\n' || *p == '\r') /* it is a comment, whatever a name or a tag has in it */
+            *p = ' ';
     return (str){text, (size_t)n};
 }
 
@@ -107,13 +110,37 @@ str convert_name(const struct converted *o)
     return tree_str(tree_at(o->object, "metadata", "name", NULL));
 }
 
-struct converted *convert_class(const struct conversion *c, str name)
+struct converted *convert_find(const struct conversion *c, const char *kind, str name)
 {
     for (uint32_t i = 0; i < c->out.n; i++)
-        if (str_is(tree_str(tree_get(c->out.v[i]->object, "kind")), "EC2NodeClass") &&
-            str_eq(convert_name(c->out.v[i]), name))
+        if (str_is(tree_str(tree_get(c->out.v[i]->object, "kind")), kind) && str_eq(convert_name(c->out.v[i]), name))
             return c->out.v[i];
     return NULL;
+}
+
+str convert_free_name(const struct conversion *c, str name, const char *const *kinds)
+{
+    str free = name;
+    unsigned n = 1;
+
+    for (const char *const *k = kinds; *k; k++)
+        if (convert_find(c, *k, free)) {
+            free = arena_printf(c->a, STR_FMT "-%u", STR_ARG(name), ++n);
+            k = kinds - 1; /* all of them again */
+        }
+    return free;
+}
+
+void convert_hops(struct conversion *c, struct converted *class)
+{
+    struct tree *options = tree_path(c->a, class->object, "spec", "metadataOptions", NULL);
+
+    if (!options || tree_get(options, "httpPutResponseHopLimit"))
+        return;
+    tree_set_i64(c->a, options, "httpPutResponseHopLimit", 2);
+    convert_note(
+        c, class,
+        "httpPutResponseHopLimit: 2 was the default then; now it is 1, which keeps pods from the machine's credentials");
 }
 
 void convert_ref(struct conversion *c, struct converted *pool, str class_name)
@@ -159,7 +186,7 @@ static void own_class(struct conversion *c, struct converted *pool, struct conve
 void convert_kubelet(struct conversion *c, struct converted *pool, const struct tree *kubelet)
 {
     str name = tree_str(tree_at(pool->object, "spec", "template", "spec", "nodeClassRef", "name", NULL));
-    struct converted *class = convert_class(c, name);
+    struct converted *class = convert_find(c, "EC2NodeClass", name);
     struct tree *told = kubelet && kubelet->kind == TREE_MAP ? tree_copy(c->a, kubelet) : NULL;
 
     if (told && tree_drop(told, STR("containerRuntime")))
@@ -345,6 +372,8 @@ bool conversion_run(struct conversion *c, struct err *e)
             if ((k ? k->late : false) == (late == 1) && !(k ? k->convert(c, i, e) : pass_on(c, i, e)))
                 return false;
         }
+    for (uint32_t i = 0; i < c->out.n; i++)
+        convert_words(c, c->out.v[i]);
     sort_stable(c->out.v, c->out.n, sizeof(*c->out.v), by_input, NULL);
     return true;
 }

@@ -19,14 +19,19 @@ void convert_rest(struct conversion *c, struct converted *o, const char *where, 
 PRINTF(4, 5) bool convert_bad(const struct conversion *c, uint32_t in, struct err *e, const char *fmt, ...);
 
 str convert_name(const struct converted *o);
-struct converted *convert_class(const struct conversion *c,
-                                str name); /* a converted EC2NodeClass; NULL: there is none */
+struct converted *convert_find(const struct conversion *c, const char *kind, str name); /* NULL: there is none */
 /* The pool's kubelets are told this (NULL: nothing): its class says so from now on, or a class of its own when others are told something else. */
 void convert_kubelet(struct conversion *c, struct converted *pool, const struct tree *kubelet);
 /* spec.nodeClassRef of a pool. */
 void convert_ref(struct conversion *c, struct converted *pool, str class_name);
 /* Images of a class: `family` as spec.amiFamily had it, terms (may be NULL) as amiSelectorTerms. */
 void convert_images(struct conversion *c, struct converted *class, str family, struct tree *terms);
+/* The name, or with a number behind it, that no object of these kinds (NULL at the end) has. */
+str convert_free_name(const struct conversion *c, str name, const char *const *kinds);
+/* Machines of then reached the metadata service through one more hop than those of now do by default. */
+void convert_hops(struct conversion *c, struct converted *class);
+/* Labels and annotations that have other names today, wherever they are. */
+void convert_words(struct conversion *c, struct converted *o);
 /* role or instanceProfile, from the settings when the manifest has neither. */
 bool convert_identity(struct conversion *c, struct converted *class, uint32_t in, str profile, str role, struct err *e);
 

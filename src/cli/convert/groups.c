@@ -1,41 +1,34 @@
-/* Node groups of Cluster Autoscaler: an eksctl file, or what `aws autoscaling describe-auto-scaling-groups` prints. */
-#include "cli/convert/convert_int.h"
-#include "data/edit.h"
+/* Node groups of Cluster Autoscaler, whoever described them, become a NodePool and a node class each. */
+#include "cli/convert/groups_int.h"
 
-#define LABEL_TAG "k8s.io/cluster-autoscaler/node-template/label/"
-#define TAINT_TAG "k8s.io/cluster-autoscaler/node-template/taint/"
-#define RESOURCE_TAG "k8s.io/cluster-autoscaler/node-template/resources/"
-#define OWNER_TAG "kubernetes.io/cluster/"
-
-/* A group, whoever described it. */
-struct group {
-    str name, cluster;
-    struct tree *types, *zones, *subnets; /* lists of strings */
-    struct tree *labels, *taints;         /* as in a NodePool */
-    bool spot, on_demand;
-    int64_t min, max; /* -1: not said */
-    struct converted *pool, *class;
-};
-
-/* ---- a group becomes a NodePool and a node class ---- */
+static bool is_alnum(char ch)
+{
+    return (ch >= 'a' && ch <= 'z') || (ch >= '0' && ch <= '9');
+}
 
 /* Names of groups may have letters that names of objects must not have. */
 static str object_name(struct conversion *c, str name)
 {
     char *p = arena_memdup(c->a, name.p, name.n, 1);
+    size_t from = 0, to = name.n;
 
     for (size_t i = 0; i < name.n; i++) {
         if (p[i] >= 'A' && p[i] <= 'Z')
             p[i] = (char)(p[i] - 'A' + 'a');
-        else if (!((p[i] >= 'a' && p[i] <= 'z') || (p[i] >= '0' && p[i] <= '9') || p[i] == '-' || p[i] == '.'))
+        else if (!is_alnum(p[i]) && p[i] != '.')
             p[i] = '-';
     }
-    return (str){p, name.n};
+    while (from < to && !is_alnum(p[from]))
+        from++;
+    while (to > from && !is_alnum(p[to - 1]))
+        to--;
+    return to > from ? (str){p + from, to - from} : STR("group");
 }
 
-static struct group group_new(struct conversion *c, uint32_t in, str name, str cluster)
+struct group group_new(struct conversion *c, uint32_t in, str name, str cluster)
 {
-    struct group g = {.name = object_name(c, name),
+    static const char *const kinds[] = {"EC2NodeClass", "NodePool", NULL};
+    struct group g = {.name = convert_free_name(c, object_name(c, name), kinds),
                       .cluster = cluster.n ? cluster : c->set->cluster,
                       .types = tree_new_list(c->a),
                       .zones = tree_new_list(c->a),
@@ -43,12 +36,15 @@ static struct group group_new(struct conversion *c, uint32_t in, str name, str c
                       .labels = tree_new_map(c->a),
                       .taints = tree_new_list(c->a),
                       .min = -1,
-                      .max = -1};
+                      .max = -1,
+                      .lifetime_s = -1};
 
     g.class = convert_new(c, in, CLASS_VERSION, "EC2NodeClass", NULL);
     g.pool = convert_new(c, in, POOL_VERSION, "NodePool", NULL);
     tree_set_str(c->a, tree_sub(c->a, g.class->object, "metadata"), "name", g.name);
     tree_set_str(c->a, tree_sub(c->a, g.pool->object, "metadata"), "name", g.name);
+    if (!str_eq(g.name, name))
+        convert_note(c, g.pool, "the group was called " STR_FMT, STR_ARG(name));
     return g;
 }
 
@@ -79,9 +75,9 @@ static void set_limits(struct conversion *c, const struct group *g)
     }
     if (g->min > 0)
         convert_lost(c, g->pool,
-                     "at least %lld nodes: a NodePool has as many as pods need. A NodePool with spec.replicas (gate "
+                     "at least %lld node%s: a NodePool has as many as pods need. A NodePool with spec.replicas (gate "
                      "StaticCapacity) or a CapacityBuffer keeps some",
-                     (long long)g->min);
+                     (long long)g->min, g->min == 1 ? "" : "s");
 }
 
 static void discover(struct conversion *c, struct tree *spec, const char *key, str cluster)
@@ -104,12 +100,11 @@ static void set_places(struct conversion *c, const struct group *g)
         discover(c, spec, "subnetSelectorTerms", g->cluster);
     discover(c, spec, "securityGroupSelectorTerms", g->cluster);
     convert_note(c, g->class,
-                 "subnets and security groups are found by the tag karpenter.sh/discovery=" STR_FMT "; put it on them",
-                 STR_ARG(g->cluster));
+                 "%ssecurity groups are found by the tag karpenter.sh/discovery=" STR_FMT "; put it on them",
+                 g->subnets->n ? "" : "subnets and ", STR_ARG(g->cluster));
 }
 
-/* Everything but images and identity, which the two descriptions say in ways of their own. */
-static bool finish(struct conversion *c, uint32_t in, const struct group *g, struct err *e)
+bool group_finish(struct conversion *c, uint32_t in, const struct group *g, struct err *e)
 {
     struct tree *template = tree_path(c->a, g->pool->object, "spec", "template", NULL);
 
@@ -130,7 +125,8 @@ static bool finish(struct conversion *c, uint32_t in, const struct group *g, str
     require(c, list, "topology.kubernetes.io/zone", g->zones);
     if (g->taints->n)
         tree_set(c->a, inner, "taints", *g->taints);
-    tree_set_str(c->a, inner, "expireAfter", STR("Never"));
+    tree_set_str(c->a, inner, "expireAfter",
+                 g->lifetime_s > 0 ? arena_printf(c->a, "%llds", (long long)g->lifetime_s) : STR("Never"));
     set_limits(c, g);
     struct tree *disruption = tree_path(c->a, g->pool->object, "spec", "disruption", NULL);
     tree_set_str(c->a, disruption, "consolidationPolicy", STR("WhenEmptyOrUnderutilized"));
@@ -143,8 +139,7 @@ static bool finish(struct conversion *c, uint32_t in, const struct group *g, str
     return true;
 }
 
-/* Each once. */
-static void push_string(struct conversion *c, struct tree *to, str s)
+void group_push(struct conversion *c, struct tree *to, str s)
 {
     for (uint32_t i = 0; i < to->n; i++)
         if (str_eq(to->items[i].text, s))
@@ -153,14 +148,13 @@ static void push_string(struct conversion *c, struct tree *to, str s)
         (void)tree_push(c->a, to, tree_of_str(s));
 }
 
-/* Of a list of strings, or of the member `key` of maps. */
-static void push_strings(struct conversion *c, struct tree *to, const struct tree *from, const char *key)
+void group_push_all(struct conversion *c, struct tree *to, const struct tree *from, const char *key)
 {
     for (uint32_t i = 0; from && from->kind == TREE_LIST && i < from->n; i++)
-        push_string(c, to, tree_str(key ? tree_get(&from->items[i], key) : &from->items[i]));
+        group_push(c, to, tree_str(key ? tree_get(&from->items[i], key) : &from->items[i]));
 }
 
-static void push_taint(struct conversion *c, const struct group *g, str key, str value, str effect)
+void group_taint(struct conversion *c, const struct group *g, str key, str value, str effect)
 {
     struct tree *taint = tree_push(c->a, g->taints, *tree_new_map(c->a));
 
@@ -170,292 +164,46 @@ static void push_taint(struct conversion *c, const struct group *g, str key, str
     tree_set_str(c->a, taint, "effect", effect);
 }
 
-static int64_t number(const struct tree *t)
+void group_taint_of(struct conversion *c, const struct group *g, str key, str told)
+{
+    str value, effect;
+
+    if (str_cut(told, ':', &value, &effect))
+        group_taint(c, g, key, value, effect);
+    else
+        group_taint(c, g, key, (str){0}, told);
+}
+
+/* EC2NodeClasses refuse tags of the cluster's own, and AWS those that begin with its name; the rest are for Cluster Autoscaler and eksctl. */
+static bool is_owned(str key)
+{
+    static const char *const owned[] = {
+        "aws:", "eks:", "kubernetes.io/cluster", "k8s.io/cluster-autoscaler/", "karpenter.", "alpha.eksctl.io/"};
+
+    for (size_t i = 0; i < ARRAY_LEN(owned); i++)
+        if (str_starts(key, str_c(owned[i])))
+            return true;
+    return !key.n;
+}
+
+void group_tag(struct conversion *c, const struct group *g, str key, str value)
+{
+    if (!is_owned(key))
+        *tree_put(c->a, tree_path(c->a, g->class->object, "spec", "tags", NULL), key) = tree_of_str(value);
+}
+
+void group_mix(struct conversion *c, struct group *g, int64_t share, bool base)
+{
+    g->spot = share >= 0 && share < 100;
+    g->on_demand = !g->spot || share > 0 || base;
+    if (g->spot && g->on_demand)
+        convert_lost(c, g->pool,
+                     "a share of spot machines: a NodePool takes spot while it is cheaper and there is some");
+}
+
+int64_t group_number(const struct tree *t)
 {
     int64_t v;
 
     return t && tree_to_i64(t, &v) ? v : -1;
-}
-
-/* ---- eksctl ---- */
-
-static void eksctl_taints(struct conversion *c, const struct group *g, const struct tree *taints)
-{
-    for (uint32_t i = 0; taints && taints->kind == TREE_LIST && i < taints->n; i++)
-        push_taint(c, g, tree_str(tree_get(&taints->items[i], "key")),
-                   tree_scalar(tree_get(&taints->items[i], "value")), tree_str(tree_get(&taints->items[i], "effect")));
-    for (uint32_t i = 0; taints && taints->kind == TREE_MAP && i < taints->n; i++) { /* key: "value:effect" */
-        str value, effect;
-
-        if (!str_cut(tree_scalar(&taints->items[i]), ':', &value, &effect)) {
-            effect = value;
-            value = (str){0};
-        }
-        push_taint(c, g, taints->keys[i], value, effect);
-    }
-}
-
-static void eksctl_capacity(struct conversion *c, struct group *g, const struct tree *t)
-{
-    const struct tree *mix = tree_get(t, "instancesDistribution");
-    str type = tree_str(tree_get(t, "instanceType"));
-
-    if (type.n && !str_is(type, "mixed"))
-        push_string(c, g->types, type);
-    push_strings(c, g->types, tree_get(t, "instanceTypes"), NULL);
-    push_strings(c, g->types, tree_get(mix, "instanceTypes"), NULL);
-    if (!g->types->n && !tree_get(t, "instanceSelector"))
-        push_string(c, g->types, STR("m5.large")); /* eksctl's default */
-    g->spot = tree_is_true(tree_get(t, "spot"));
-    g->on_demand = !g->spot && !mix;
-    if (mix) {
-        int64_t share = number(tree_get(mix, "onDemandPercentageAboveBaseCapacity"));
-
-        g->spot = share != 100;
-        g->on_demand = share != 0 || number(tree_get(mix, "onDemandBaseCapacity")) > 0;
-        if (g->spot && g->on_demand)
-            convert_lost(c, g->pool,
-                         "a share of spot machines: a NodePool takes spot while it is cheaper and there is some");
-    }
-}
-
-static void eksctl_selector(struct conversion *c, const struct group *g, const struct tree *selector)
-{
-    static const char *const known[] = {"vCPUs", "cpuArchitecture", NULL};
-    struct tree *list = tree_path(c->a, g->pool->object, "spec", "template", "spec", NULL);
-    str cpus = tree_scalar(tree_get(selector, "vCPUs")), arch = tree_str(tree_get(selector, "cpuArchitecture"));
-
-    if (!selector)
-        return;
-    list = tree_sublist(c->a, list, "requirements");
-    if (cpus.n)
-        (void)tree_push(c->a, convert_requirement(c->a, list, "karpenter.k8s.aws/instance-cpu", "In"),
-                        tree_of_str(cpus));
-    if (arch.n)
-        convert_in(c->a, list, "kubernetes.io/arch", str_is(arch, "arm64") ? "arm64" : "amd64");
-    convert_rest(c, g->pool, "instanceSelector.", selector, known);
-}
-
-static const char *eksctl_family(str family)
-{
-    static const struct {
-        const char *theirs, *ours;
-    } families[] = {
-        {"AmazonLinux2", "AL2"},
-        {"AmazonLinux2023", "AL2023"},
-        {"Bottlerocket", "Bottlerocket"},
-        {"WindowsServer2019CoreContainer", "Windows2019"},
-        {"WindowsServer2019FullContainer", "Windows2019"},
-        {"WindowsServer2022CoreContainer", "Windows2022"},
-        {"WindowsServer2022FullContainer", "Windows2022"},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(families); i++)
-        if (str_is(family, families[i].theirs))
-            return families[i].ours;
-    return family.n ? NULL : "AL2023";
-}
-
-static void eksctl_images(struct conversion *c, const struct group *g, const struct tree *t)
-{
-    const char *family = eksctl_family(tree_str(tree_get(t, "amiFamily")));
-    str ami = tree_str(tree_get(t, "ami"));
-    struct tree *terms = tree_new_list(c->a);
-
-    if (str_starts(ami, STR("ami-")))
-        tree_set_str(c->a, tree_push(c->a, terms, *tree_new_map(c->a)), "id", ami);
-    convert_images(c, g->class, family ? str_c(family) : tree_str(tree_get(t, "amiFamily")), terms);
-}
-
-static void eksctl_disk(struct conversion *c, const struct group *g, const struct tree *t, str family)
-{
-    int64_t size = number(tree_get(t, "volumeSize"));
-    str type = tree_str(tree_get(t, "volumeType")), name = tree_str(tree_get(t, "volumeName"));
-    struct tree *disk = tree_push(
-        c->a, tree_sublist(c->a, tree_sub(c->a, g->class->object, "spec"), "blockDeviceMappings"), *tree_new_map(c->a));
-
-    tree_set_str(c->a, disk, "deviceName",
-                 name.n                           ? name
-                 : str_is(family, "Bottlerocket") ? STR("/dev/xvdb")
-                                                  : STR("/dev/xvda"));
-    struct tree *ebs = tree_sub(c->a, disk, "ebs");
-    tree_set_str(c->a, ebs, "volumeSize", arena_printf(c->a, "%lldGi", (long long)(size > 0 ? size : 80)));
-    tree_set_str(c->a, ebs, "volumeType", type.n ? type : STR("gp3"));
-    tree_set_bool(c->a, ebs, "encrypted", tree_is_true(tree_get(t, "volumeEncrypted")));
-    tree_set_bool(c->a, ebs, "deleteOnTermination", true);
-}
-
-/* The last part of an ARN's path is the name. */
-static str arn_name(str arn)
-{
-    str head, tail = arn;
-
-    while (str_cut(tail, '/', &head, &tail))
-        ;
-    return head;
-}
-
-static bool eksctl_identity(struct conversion *c, uint32_t in, const struct group *g, const struct tree *t,
-                            struct err *e)
-{
-    str role = arn_name(tree_str(tree_at(t, "iam", "instanceRoleARN", NULL)));
-    str profile = arn_name(tree_str(tree_at(t, "iam", "instanceProfileARN", NULL)));
-
-    if (!role.n && !profile.n && !c->set->role.n && !c->set->profile.n) {
-        role = arena_printf(c->a, "KarpenterNodeRole-" STR_FMT, STR_ARG(g->cluster));
-        convert_note(c, g->class, "role: the group's was eksctl's own; make this one, or say --role NAME");
-    }
-    return convert_identity(c, g->class, in, profile, role, e);
-}
-
-static bool eksctl_group(struct conversion *c, uint32_t in, const struct tree *t, str cluster, struct err *e)
-{
-    static const char *const known[] = {"name",
-                                        "amiFamily",
-                                        "ami",
-                                        "instanceType",
-                                        "instanceTypes",
-                                        "instanceSelector",
-                                        "instancesDistribution",
-                                        "spot",
-                                        "minSize",
-                                        "maxSize",
-                                        "desiredCapacity",
-                                        "labels",
-                                        "taints",
-                                        "availabilityZones",
-                                        "subnets",
-                                        "volumeSize",
-                                        "volumeType",
-                                        "volumeName",
-                                        "volumeEncrypted",
-                                        "maxPodsPerNode",
-                                        "kubeletExtraConfig",
-                                        "iam",
-                                        "tags",
-                                        "privateNetworking",
-                                        "propagateASGTags",
-                                        NULL};
-    const struct tree *labels = tree_get(t, "labels"), *kubelet = tree_get(t, "kubeletExtraConfig");
-    str name = tree_str(tree_get(t, "name"));
-
-    if (!name.n)
-        return convert_bad(c, in, e, "a node group has no name");
-    struct group g = group_new(c, in, name, cluster);
-    eksctl_capacity(c, &g, t);
-    push_strings(c, g.zones, tree_get(t, "availabilityZones"), NULL);
-    push_strings(c, g.subnets, tree_get(t, "subnets"), NULL);
-    g.min = number(tree_get(t, "minSize"));
-    g.max = number(tree_get(t, "maxSize"));
-    if (labels && labels->kind == TREE_MAP)
-        g.labels = tree_copy(c->a, labels);
-    eksctl_taints(c, &g, tree_get(t, "taints"));
-    if (!eksctl_identity(c, in, &g, t, e))
-        return false;
-    eksctl_images(c, &g, t);
-    if (!finish(c, in, &g, e))
-        return false;
-    eksctl_selector(c, &g, tree_get(t, "instanceSelector"));
-    eksctl_disk(c, &g, t, tree_str(tree_get(t, "amiFamily")));
-    struct tree *told = kubelet && kubelet->kind == TREE_MAP ? tree_copy(c->a, kubelet) : tree_new_map(c->a);
-    if (number(tree_get(t, "maxPodsPerNode")) > 0)
-        tree_set_i64(c->a, told, "maxPods", number(tree_get(t, "maxPodsPerNode")));
-    convert_kubelet(c, g.pool, told->n ? told : NULL);
-    if (tree_get(t, "tags"))
-        tree_set(c->a, tree_sub(c->a, g.class->object, "spec"), "tags", *tree_copy(c->a, tree_get(t, "tags")));
-    convert_rest(c, g.class, "", t, known);
-    return true;
-}
-
-bool convert_eksctl(struct conversion *c, uint32_t in, struct err *e)
-{
-    static const char *const lists[] = {"managedNodeGroups", "nodeGroups"};
-    const struct tree *t = c->in.v[in].object;
-    str cluster = tree_str(tree_at(t, "metadata", "name", NULL));
-
-    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-        const struct tree *groups = tree_get(t, lists[i]);
-
-        for (uint32_t k = 0; groups && groups->kind == TREE_LIST && k < groups->n; k++)
-            if (!eksctl_group(c, in, &groups->items[k], cluster, e))
-                return false;
-    }
-    return true;
-}
-
-/* ---- auto scaling groups ---- */
-
-static void asg_tag(struct conversion *c, struct group *g, str key, str value)
-{
-    if (str_starts(key, STR(LABEL_TAG))) {
-        *tree_put(c->a, g->labels, str_sub(key, sizeof(LABEL_TAG) - 1, key.n)) = tree_of_str(value);
-    } else if (str_starts(key, STR(TAINT_TAG))) { /* key = value:effect */
-        str v, effect;
-
-        if (!str_cut(value, ':', &v, &effect)) {
-            effect = v;
-            v = (str){0};
-        }
-        push_taint(c, g, str_sub(key, sizeof(TAINT_TAG) - 1, key.n), v, effect);
-    } else if (str_starts(key, STR(OWNER_TAG)) && !g->cluster.n) {
-        g->cluster = str_sub(key, sizeof(OWNER_TAG) - 1, key.n);
-    } else if (str_starts(key, STR(RESOURCE_TAG))) {
-        convert_note(c, g->pool, "resources of the machines are known from their types; tag " STR_FMT " is not needed",
-                     STR_ARG(key));
-    }
-}
-
-static void asg_types(struct conversion *c, struct group *g, const struct tree *t)
-{
-    const struct tree *policy = tree_get(t, "MixedInstancesPolicy");
-    const struct tree *overrides = tree_at(policy, "LaunchTemplate", "Overrides", NULL);
-    const struct tree *mix = tree_get(policy, "InstancesDistribution");
-    int64_t share = number(tree_get(mix, "OnDemandPercentageAboveBaseCapacity"));
-
-    push_strings(c, g->types, overrides, "InstanceType");
-    if (!g->types->n)
-        push_strings(c, g->types, tree_get(t, "Instances"), "InstanceType");
-    if (!g->types->n)
-        convert_lost(c, g->pool,
-                     "instance types: they are in the group's launch template; without them every type is allowed");
-    g->spot = mix && share != 100;
-    g->on_demand = !mix || share != 0 || number(tree_get(mix, "OnDemandBaseCapacity")) > 0;
-}
-
-static bool asg_group(struct conversion *c, uint32_t in, const struct tree *t, struct err *e)
-{
-    const struct tree *tags = tree_get(t, "Tags");
-    str name = tree_str(tree_get(t, "AutoScalingGroupName")), subnets = tree_str(tree_get(t, "VPCZoneIdentifier")), one;
-
-    if (!name.n)
-        return convert_bad(c, in, e, "an auto scaling group has no AutoScalingGroupName");
-    struct group g = group_new(c, in, name, (str){0});
-    for (uint32_t i = 0; tags && tags->kind == TREE_LIST && i < tags->n; i++)
-        asg_tag(c, &g, tree_str(tree_get(&tags->items[i], "Key")), tree_str(tree_get(&tags->items[i], "Value")));
-    asg_types(c, &g, t);
-    push_strings(c, g.zones, tree_get(t, "AvailabilityZones"), NULL);
-    while (subnets.n) {
-        (void)str_cut(subnets, ',', &one, &subnets);
-        push_string(c, g.subnets, str_trim(one));
-    }
-    g.min = number(tree_get(t, "MinSize"));
-    g.max = number(tree_get(t, "MaxSize"));
-    convert_lost(c, g.class,
-                 "image, disks and user data are in the group's launch template; al2023@latest is what new nodes get");
-    if (!convert_identity(c, g.class, in, (str){0}, (str){0}, e))
-        return false;
-    convert_images(c, g.class, STR("AL2023"), NULL);
-    return finish(c, in, &g, e);
-}
-
-bool convert_asgs(struct conversion *c, uint32_t in, struct err *e)
-{
-    const struct tree *groups = tree_get(c->in.v[in].object, "AutoScalingGroups");
-
-    if (groups->kind != TREE_LIST)
-        return convert_bad(c, in, e, "AutoScalingGroups is not a list");
-    for (uint32_t i = 0; i < groups->n; i++)
-        if (!asg_group(c, in, &groups->items[i], e))
-            return false;
-    return true;
 }

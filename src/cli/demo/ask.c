@@ -154,6 +154,10 @@ int ask_run(int argc, char **argv)
     struct asking k = {.a = a};
     struct err e;
 
+    if (argc > 1 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0)) {
+        (void)printf("usage: karpenter demo %s %s\n\n%s\n", v->name, v->arguments, v->what);
+        return 0;
+    }
     if (argc - 1 < v->least || argc - 1 > v->most)
         return cli_fail("usage: karpenter demo %s %s", v->name, v->arguments);
     if (!find_door(&k, &e))

@@ -77,6 +77,8 @@ static void interrupt(struct demo_aws *d, struct exchange *x, const struct asked
 
 static void capacity(struct demo_aws *d, struct exchange *x, const struct asked *q)
 {
+    str type = q->type.n ? q->type : STR("every type"), none = q->type.n ? q->type : STR("machines"),
+        zone = q->zone.n ? q->zone : STR("every zone");
     int64_t more;
     bool spot = str_is(q->capacity_type, "spot");
 
@@ -84,14 +86,17 @@ static void capacity(struct demo_aws *d, struct exchange *x, const struct asked 
         answer(x, 400, STR("capacityType is spot or on-demand\n"));
     else if (!str_to_i64(q->more, &more) || more < -1 || more > MAX_MORE)
         answer(x, 400, STR("more is a number of machines, or -1: no end of them\n"));
-    else {
-        sim_aws_set_pool(d->account, q->type, q->zone, q->capacity_type, more);
+    else if (!sim_aws_set_pool(d->account, q->type, q->zone, q->capacity_type, more))
+        answer(x, 404,
+               arena_printf(x->arena, "AWS sells no " STR_FMT " in " STR_FMT "\n", STR_ARG(none), STR_ARG(zone)));
+    else
         answer(x, 200,
-               arena_printf(x->arena, STR_FMT " " STR_FMT " in " STR_FMT ": %s" STR_FMT "%s\n",
-                            STR_ARG(q->type.n ? q->type : STR("every type")), STR_ARG(q->capacity_type),
-                            STR_ARG(q->zone.n ? q->zone : STR("every zone")), more < 0 ? "no end of machines" : "",
-                            STR_ARG(more < 0 ? STR("") : q->more), more < 0 ? "" : " more machines"));
-    }
+               arena_printf(x->arena, STR_FMT " " STR_FMT " in " STR_FMT ": %s" STR_FMT "%s\n", STR_ARG(type),
+                            STR_ARG(q->capacity_type), STR_ARG(zone), more < 0 ? "no end of machines" : "",
+                            STR_ARG(more < 0 ? STR("") : q->more),
+                            more < 0    ? ""
+                            : more == 1 ? " more machine"
+                                        : " more machines"));
 }
 
 /* ---- images ---- */

@@ -207,6 +207,9 @@ static bool prepare(struct cue *c, struct err *e)
             if (!manifests_add(&c->manifests, c->p->t->file, c->ev->manifests[i], e))
                 return false;
         manifests_finish(&c->manifests);
+        if (c->manifests.ignored.n && !c->manifests.v.n)
+            return err_set(e, ERR_INVALID, "apply: the simulated cluster has no use for " STR_FMT,
+                           STR_ARG(c->manifests.ignored.v[0].kind));
         return apply_all(c, /* only_try= */ true, e);
     case TRACE_WHATS:
         break;

@@ -52,16 +52,15 @@ static bool parse_settings(struct sandbox_controller *r, struct err *e)
         const struct option_doc *d = NULL;
 
         if (!str_cut(str_c(r->s.settings[i]), '=', &key, &value))
-            ok = err_set(e, ERR_INVALID, "--settings %s: this is not KEY=VALUE", r->s.settings[i]);
+            ok = err_set(e, ERR_INVALID, "%s: this is not KEY=VALUE", r->s.settings[i]);
         else if (!(d = find_setting(key)))
-            ok = err_set(e, ERR_INVALID, "--settings: there is no setting " STR_FMT, STR_ARG(key));
+            ok = err_set(e, ERR_INVALID, "%s: there is no setting " STR_FMT, r->s.settings[i], STR_ARG(key));
         else
             vec_push(&argv,
                      (char *)(uintptr_t)arena_printf(r->arena, "--%s=" STR_FMT "%c", d->flag, STR_ARG(value), 0).p);
     }
     vec_push(&argv, NULL);
-    ok = ok && (options_parse(&r->options, r->arena, r->syms, (int)argv.n - 1, argv.v, env_of_sandbox, e) ||
-                err_wrap(e, "--settings"));
+    ok = ok && options_parse(&r->options, r->arena, r->syms, (int)argv.n - 1, argv.v, env_of_sandbox, e);
     vec_fini(&argv);
     return ok;
 }

@@ -58,7 +58,7 @@ struct simulate {
     uint32_t n_configs;
     const char *origin; /* of the prices */
     int types_fd;       /* the catalogue as a file for the provider */
-    FILE *log;
+    FILE *log, *report;
     struct progress progress;
 };
 
@@ -124,7 +124,7 @@ static bool parse_span(const char *option, const char *text, int64_t min, int64_
 {
     return (trace_duration(str_c(text), ret) && *ret >= min && *ret <= max) ||
            err_set(e, ERR_INVALID, "%s %s: a duration such as 90s, 6h or 30d is needed%s", option, text,
-                   max == FOR_MAX_US ? ", of ten years at most" : ", of a day at most");
+                   max == FOR_MAX_US ? ", from a minute to ten years" : ", of a day at most");
 }
 
 enum option_id {
@@ -460,12 +460,9 @@ static bool run_all(struct simulate *s, struct err *e)
 
 /* ---- output ---- */
 
-static bool write_file(const char *path, const struct sb *b)
+static bool put(FILE *f, const struct sb *b)
 {
-    FILE *f = fopen(path, "we");
-    bool ok = f && fwrite(b->p, 1, b->n, f) == b->n;
-
-    return f && fclose(f) == 0 && ok;
+    return fwrite(b->p, 1, b->n, f) == b->n && fflush(f) == 0;
 }
 
 static struct report report_of(struct simulate *s)
@@ -495,31 +492,34 @@ static int print_reports(struct simulate *s)
     if (tty)
         (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws);
     struct text_style st = {.colour = tty && !getenv("NO_COLOR"), .width = ws.ws_col};
-    if (s->args.report) {
-        report_html(&out, &r);
-        if (!write_file(s->args.report, &out)) {
-            sb_fini(&out);
-            return cli_fail("--report %s: %s", s->args.report, strerror(errno));
-        }
-        sb_reset(&out);
-    }
     if (s->args.output == OUT_JSON)
         report_json(&out, &r);
     else if (s->args.output == OUT_HTML)
         report_html(&out, &r);
     else
         report_text(&out, &st, &r);
-    bool ok = fwrite(out.p, 1, out.n, stdout) == out.n && fflush(stdout) == 0;
+    int status = put(stdout, &out) ? 0 : cli_fail("cannot write the report: %s", strerror(errno));
+    if (s->report) {
+        sb_reset(&out);
+        report_html(&out, &r);
+        if (!put(s->report, &out))
+            status = cli_fail("--report %s: %s", s->args.report, strerror(errno));
+    }
     sb_fini(&out);
-    return ok ? 0 : cli_fail("cannot write the report: %s", strerror(errno));
+    return status;
+}
+
+/* Before the time is spent: somewhere to write to. */
+static bool open_file(const char *option, const char *path, FILE **ret, struct err *e)
+{
+    return !path || (*ret = fopen(path, "we")) || err_set(e, ERR_IO, "%s %s: %s", option, path, strerror(errno));
 }
 
 static int simulate(struct simulate *s, struct err *e)
 {
-    if (!load(s, e) || !check_all(s, e))
+    if (!load(s, e) || !check_all(s, e) || !open_file("--log", s->args.log, &s->log, e) ||
+        !open_file("--report", s->args.report, &s->report, e))
         return cli_fail("%s", e->msg), STATUS_BAD_INPUT;
-    if (s->args.log && !(s->log = fopen(s->args.log, "we")))
-        return cli_fail("--log %s: %s", s->args.log, strerror(errno)), STATUS_BAD_INPUT;
     (void)signal(SIGINT, on_signal);
     (void)signal(SIGTERM, on_signal);
     if (!run_all(s, e))
@@ -560,6 +560,8 @@ int cli_simulate(const struct cli_env *env, int argc, char **argv)
     vec_fini(&s.args.compare);
     if (s.log)
         (void)fclose(s.log);
+    if (s.report)
+        (void)fclose(s.report);
     if (s.types_fd >= 0)
         (void)close(s.types_fd);
     arena_free(s.arena);

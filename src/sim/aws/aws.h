@@ -110,8 +110,9 @@ bool sim_aws_add_reservation(struct sim_aws *s, const struct tree *reservation, 
 /* It is cancelled, and its machines go on as ordinary ones; a capacity block is over, and so are they. false: there is none that is active. */
 bool sim_aws_end_reservation(struct sim_aws *s, str id);
 
-/* How many more machines a pool gives; -1: no end of them. capacity_type: "spot", "on-demand". Empty type or zone: all of them. */
-void sim_aws_set_pool(struct sim_aws *s, str type, str zone, str capacity_type, int64_t more);
+/* How many more machines a pool gives; -1: no end of them. capacity_type: "spot", "on-demand". Empty type or zone: all of them. Returns how many pools
+ * these are. */
+uint32_t sim_aws_set_pool(struct sim_aws *s, str type, str zone, str capacity_type, int64_t more);
 void sim_aws_drain_pool(struct sim_aws *s, str type, str zone, str capacity_type);
 void sim_aws_set_spot_price(struct sim_aws *s, str type, str zone, double usd_per_h);
 /* Sessions are revoked: keys of roles that were given out are over now. */

@@ -61,17 +61,22 @@ void sim_aws_set_spot_price(struct sim_aws *s, str type, str zone, double usd_pe
     price_set(s, p, usd_per_h);
 }
 
-void sim_aws_set_pool(struct sim_aws *s, str type, str zone, str capacity_type, int64_t more)
+uint32_t sim_aws_set_pool(struct sim_aws *s, str type, str zone, str capacity_type, int64_t more)
 {
+    uint32_t n = 0;
+
     for (uint32_t i = 0; i < s->pools.n; i++) {
         struct pool *p = &s->pools.v[i];
 
-        if ((type.n == 0 || str_eq(type, p->type)) && (zone.n == 0 || str_eq(zone, p->zone)))
+        if ((type.n == 0 || str_eq(type, p->type)) && (zone.n == 0 || str_eq(zone, p->zone))) {
             p->more[str_is(capacity_type, "spot")] = MAX(more, -1);
+            n++;
+        }
     }
+    return n;
 }
 
 void sim_aws_drain_pool(struct sim_aws *s, str type, str zone, str capacity_type)
 {
-    sim_aws_set_pool(s, type, zone, capacity_type, 0);
+    (void)sim_aws_set_pool(s, type, zone, capacity_type, 0);
 }

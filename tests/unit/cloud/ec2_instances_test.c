@@ -181,7 +181,7 @@ static void some_get_none(void **state)
     class_lab_close(l);
     class_lab_open_exact(l, NULL);
     prepare(l);
-    sim_aws_set_pool(l->server, STR("m5.large"), STR("test-zone-1a"), STR("on-demand"), 3);
+    (void)sim_aws_set_pool(l->server, STR("m5.large"), STR("test-zone-1a"), STR("on-demand"), 3);
     go(l, v, ARRAY_LEN(v));
     check_u64("one request for all", class_lab_calls(l, "CreateFleet"), 1);
     for (uint32_t i = 0; i < ARRAY_LEN(v); i++) {

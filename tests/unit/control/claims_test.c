@@ -136,6 +136,8 @@ static void pod_event_times(void **state)
     check_true("PE-1: too soon", !podevent_decide(a, c, NOW_MS, NOW_MS + 5000));
     check_true("PE-1: late enough", podevent_decide(a, c, NOW_MS, NOW_MS + 10000));
     check_tree("PE-1: replaced", c, "{status: {lastPodEventTime: '2026-01-01T00:00:10Z'}}");
+    check_true("clocks of two replicas differ", !podevent_decide(a, c, NOW_MS, NOW_MS - 5000));
+    check_true("the clock was set back", podevent_decide(a, c, NOW_MS, NOW_MS - 60000));
 }
 
 /* ---- expiration ---- */

@@ -117,15 +117,16 @@ static void settling(void **state UNUSED)
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct state_node nodes[100] = {0};
-        struct snapshot s = {.nodes = nodes, .n_nodes = ARRAY_LEN(nodes), .now_ms = 1000000};
-        struct disruptor d = {.began_ms = s.now_ms - cases[i].since_s * 1000, .under_way.n = cases[i].under_way};
+        struct snapshot s = {.nodes = nodes, .n_nodes = ARRAY_LEN(nodes)};
+        const int64_t now_us = 1000000000;
+        struct disruptor d = {.began_us = now_us - cases[i].since_s * 1000000, .under_way.n = cases[i].under_way};
 
         s.settings.consolidation = cases[i].compat ? CONSOLIDATION_COMPAT : CONSOLIDATION_THOROUGH;
         for (uint32_t k = 0; k < cases[i].nominated; k++)
             nodes[k].nominated = true;
         for (uint32_t k = 0; k < cases[i].deleting; k++)
             nodes[99 - k].deleting = true;
-        check_true(cases[i].name, disruption_is_unsettled(&d, &s) == cases[i].want);
+        check_true(cases[i].name, disruption_is_unsettled(&d, &s, now_us) == cases[i].want);
     }
 }
 

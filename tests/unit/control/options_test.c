@@ -91,6 +91,35 @@ static void precedence(void **state UNUSED)
     check_true("gates", l.o.gate_node_repair);
     check_true("gates that are not named stay", l.o.settings.reserved_capacity);
     lab_fini(&l);
+    check_ok("gates twice", parse(&l, env, "--feature-gates=StaticCapacity=true"), &l.e);
+    check_true("the flag's", l.o.gate_static_capacity);
+    check_true("and none of the variable's", !l.o.gate_node_repair);
+    lab_fini(&l);
+}
+
+/* As Go reads them. */
+static void spellings_of_truth(void **state UNUSED)
+{
+    static const char *const env[] = {"FEATURE_GATES",
+                                      "NodeRepair=1,StaticCapacity=True,CapacityBuffer=t,ReservedCapacity=F",
+                                      "IGNORE_DRA_REQUESTS",
+                                      "TRUE",
+                                      "DISABLE_LEADER_ELECTION",
+                                      "T",
+                                      "METRICS_PORT",
+                                      "many",
+                                      "BATCH_IDLE_DURATION",
+                                      "soon",
+                                      NULL};
+    struct lab l;
+
+    check_ok("environment", parse(&l, env, ""), &l.e);
+    check_true("gates", l.o.gate_node_repair && l.o.gate_static_capacity && l.o.settings.capacity_buffers &&
+                            !l.o.settings.reserved_capacity);
+    check_true("a variable", l.o.disable_leader_election);
+    check_i64("a number that is none", l.o.metrics_port, 8080);
+    check_i64("a duration that is none", l.o.batch_idle_ms, 1000);
+    lab_fini(&l);
 }
 
 /* OP-2: each gate by itself, the others as they were. */
@@ -389,9 +418,11 @@ static void reference_is_current(void **state UNUSED)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),         cmocka_unit_test(ways_of_writing),      cmocka_unit_test(precedence),
-        cmocka_unit_test(gates_one_by_one), cmocka_unit_test(scheduler_config),     cmocka_unit_test(odd_environment),
-        cmocka_unit_test(refusals),         cmocka_unit_test(aws_defaults),         cmocka_unit_test(aws_precedence),
+        cmocka_unit_test(defaults),         cmocka_unit_test(ways_of_writing),
+        cmocka_unit_test(precedence),       cmocka_unit_test(spellings_of_truth),
+        cmocka_unit_test(gates_one_by_one), cmocka_unit_test(scheduler_config),
+        cmocka_unit_test(odd_environment),  cmocka_unit_test(refusals),
+        cmocka_unit_test(aws_defaults),     cmocka_unit_test(aws_precedence),
         cmocka_unit_test(aws_refusals),     cmocka_unit_test(reference_is_current),
     };
 

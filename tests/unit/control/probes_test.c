@@ -21,9 +21,9 @@ static const struct {
     const char *want;
 } cases[] = {
     {"all is well", "/readyz", true, 200, "ok"},
-    {"all of it", "/readyz?verbose", true, 200, "[+]crd ok\n[+]manager ok\n[+]readyz ok\nreadyz check passed\n"},
+    {"all of it", "/readyz?verbose", true, 200, "[+]crd ok\n[+]manager ok\n[+]readyz ok\nhealthz check passed\n"},
     {"not yet", "/readyz", false, 500,
-     "[+]crd ok\n[-]manager failed: reason withheld\n[+]readyz ok\nreadyz check failed\n"},
+     "[+]crd ok\n[-]manager failed: reason withheld\n[+]readyz ok\nhealthz check failed\n"},
     {"left out", "/readyz?exclude=manager", false, 200, "ok"},
     {"one", "/readyz/crd", false, 200, "ok"},
     {"one that fails", "/readyz/manager", false, 500, "internal server error: reason withheld\n"},

@@ -50,7 +50,12 @@ static const struct {
      "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"expireAfter\":\"1h\"},\"status\":{\"conditions\":[{\"type\":\"Launched\","
      "\"status\":\"True\"}]}}"},
     {"odd shapes", OBJ_NODE, "{metadata: {name: n1}, spec: 5, status: {conditions: {}, capacity: null}}",
-     "{\"metadata\":{\"name\":\"n1\"},\"spec\":5,\"status\":{\"capacity\":null}}"},
+     "{\"metadata\":{\"name\":\"n1\"},\"status\":{\"capacity\":null}}"},
+    {"odd shapes of a claim", OBJ_NODECLAIM,
+     "{metadata: {name: c, labels: [a], finalizers: f}, spec: {taints: {}, expireAfter: 1h}, status: {conditions: [5, "
+     "{type: Ready, status: 'True'}]}}",
+     "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"expireAfter\":\"1h\"},\"status\":{\"conditions\":[{\"type\":\"Ready\","
+     "\"status\":\"True\"}]}}"},
 };
 
 static void what_is_kept_of_texts(void **state)

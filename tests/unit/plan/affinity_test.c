@@ -97,6 +97,17 @@ static const struct scenario apart[] = {
      "nodes=1 lost=b / nodes=1 unschedulable=0 zones=1,1"},
     {"AF10: one a round", POOL "pod a x4 " X "anti='zone app=x'\nnext\n# again\nnext\n# again\nnext\n# again",
      "nodes=1 unschedulable=3 / nodes=1 unschedulable=2 / nodes=1 unschedulable=1 / nodes=0 unschedulable=1"},
+    {"AF10: ... from a pool with a taint",
+     "pool default taint=t:NoSchedule\npod a x2 tol=t " X "anti='zone app=x'\nnext\n# again",
+     "nodes=1 unschedulable=1 / nodes=1 unschedulable=0 zones=1,1"},
+    {"AF9: a running pod knows the domains that it tolerates",
+     "pool default taint=t:NoSchedule\nnode n1 cpu=1 mem=1Gi pods=1 label=zone=z1\n"
+     "pod e node=n1 anti='zone app=x'\npod a tol=t " X,
+     "unschedulable=1"},
+    {"AF9: nodes in domains that no pool has are not for pods that others keep away",
+     "pool default req='zone In z1,z2'\nnode n1 cpu=1 mem=1Gi pods=1 label=zone=z1\n"
+     "node n2 unmanaged cpu=4 mem=4Gi label=zone=z9\npod e node=n1 anti='zone app=x'\npod a " X "\npod b",
+     "existing=1 nodes=1 at.zone=z1:1,z2:1,z9:1"},
     {"AF10: named zones at once",
      POOL "pod a " X "sel=zone=z1 anti='zone app=x'\npod b " X "sel=zone=z2 anti='zone app=x'", "nodes=2"},
     {"AF: an empty selector keeps everybody away", POOL "pod a cpu=1 anti='host all'\npod b x3", "nodes=2"},
@@ -175,6 +186,12 @@ static const struct scenario limits[] = {
     {"VU1: ... once", NODE "csinode n1 d=1\nclass c driver=d\npvc p class=c\npod e node=n1 pvc=p\npod a pvc=p",
      "existing=1"},
     {"VU1: another driver", NODE "csinode n1 d=0\nclass c driver=e\npvc p class=c\npod a pvc=p", "existing=1"},
+    {"VU1: beyond the limit already: nobody else, with volumes or without",
+     NODE
+     "csinode n1 d=1\nclass c driver=d\npvc p class=c\npvc q class=c\npod e node=n1 pvc=p\npod f node=n1 pvc=q\npod a",
+     "existing=0 nodes=1"},
+    {"VU1: at the limit: pods without volumes",
+     NODE "csinode n1 d=1\nclass c driver=d\npvc p class=c\npod e node=n1 pvc=p\npod a", "existing=1"},
     {"VU1: none at all", NODE "csinode n1 d=0\nclass c driver=d\npvc p class=c\npod a pvc=p", "existing=0 nodes=1"},
     {"VU10: old volumes share the driver's limit",
      NODE "csinode n1 ebs.csi.aws.com=1\npv v awsElasticBlockStore\npvc p pv=v\nclass c driver=kubernetes.io/aws-ebs\n"

@@ -310,6 +310,8 @@ static void nominations_lapse(void **state) /* ST-27 */
     check_true("lapsed", !store_is_nominated(w->s, STR("p"), FEED_NOW_MS) && !cluster_snapshot(w)->nodes[0].nominated);
     store_nominate(w->s, STR("p"), FEED_NOW_MS);
     check_true("again", cluster_snapshot(w)->nodes[0].nominated);
+    check_true("but not for an hour when the clock is set back",
+               !store_is_nominated(w->s, STR("p"), FEED_NOW_MS - 3600 * 1000));
 }
 
 static void buffer_pods_are_counted_anew_by_every_round(void **state) /* ST-68 */

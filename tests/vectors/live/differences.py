@@ -10,6 +10,8 @@ NOT_SO_SLOW = "recorded was a pass while some of the five Nodes were being initi
 FORGOTTEN = "Karpenter forgets what the pods of a Node cost when its NodeClaim changes, until it sees a pod or the Node again; here they count: 1 + 1 for the Node that is nominated"
 CONFLICT = "recorded was a Node that the cache had within the look that launched it, and whose first patch must have been refused (answers 409 are not recorded); the next look came a second later"
 DIFFERENCES = [
+    ("", r'log too many: nodeclaim\.lifecycle .*"message": "launched node",', "said besides, for whoever searches logs for it"),
+    ("", r'log too many: disruption\.queue.*"message": "consolidation delete",', "said besides, for whoever searches logs for it"),
     ("008", r"event missing: .*'DisruptionBlocked', 'Node is deleting or marked for deletion'\)", "the simulated kubelet stops the pod at once, so that the Node is gone before the next pass"),
     ("010", r"event missing: .*'DisruptionBlocked', \"Node isn't initialized\"\)", TWO_PASSES),
     ("010", r"event too many: .*'Unconsolidatable', 'NodePool \"default\" has consolidation disabled'\)", TWO_PASSES),

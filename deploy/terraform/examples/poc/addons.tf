@@ -21,6 +21,26 @@ resource "helm_release" "addon" {
   depends_on = [aws_eks_node_group.this]
 }
 
+# Drains machines of the node groups before spot interruptions; those of Karpenter are told by the queue.
+resource "helm_release" "node_termination_handler" {
+  name      = "node-termination-handler"
+  namespace = "kube-system"
+  chart     = "${path.module}/../../../charts/termination-handler"
+
+  values = [yamlencode(merge(
+    { enableScheduledEventDraining = false, affinity = local.not_karpenter },
+    var.image == null ? {} : { image = var.image },
+  ))]
+
+  depends_on = [aws_eks_node_group.this]
+}
+
+locals {
+  not_karpenter = { nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution = { nodeSelectorTerms = [{
+    matchExpressions = [{ key = "karpenter.sh/nodepool", operator = "DoesNotExist" }]
+  }] } } }
+}
+
 # Service accounts of applications, each with a role that nobody else may take.
 locals {
   issuer   = replace(aws_eks_cluster.master.identity[0].oidc[0].issuer, "https://", "")

@@ -6,6 +6,7 @@ module "karpenter" {
   aws_region           = data.aws_region.current.name
   environment          = "poc"
   resource_tag         = var.tags
+  image                = var.image
   authentication       = "irsa"
   oidc_provider_arn    = aws_iam_openid_connect_provider.eks.arn
   create_default_pool  = false

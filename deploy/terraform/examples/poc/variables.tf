@@ -100,3 +100,13 @@ variable "map_accounts" {
   type        = list(string)
   default     = []
 }
+
+variable "image" {
+  description = "Image of the controller and of the termination handler, in a registry of yours and for the architecture of node_groups. There is no published one"
+  type = object({
+    repository = string
+    tag        = string
+    digest     = optional(string, "")
+  })
+  default = null
+}

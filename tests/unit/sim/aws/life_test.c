@@ -201,7 +201,7 @@ static void spot_is_taken_back(void **state)
     check_str("the other one runs", state_of(&t, other), "running");
     check_str("what was taken back is not there", account_ask(&t, "ec2", RUN(1) SPOT).code,
               "InsufficientInstanceCapacity");
-    sim_aws_set_pool(t.aws, STR("m5.large"), STR(""), STR("spot"), -1);
+    (void)sim_aws_set_pool(t.aws, STR("m5.large"), STR(""), STR("spot"), -1);
     (void)launch(&t, RUN(1) SPOT);
     account_close(&t);
 }

@@ -8,6 +8,7 @@ module "karpenter" {
   resource_tag            = var.tags
   enable_spot_termination = true
   replicas                = 2
+  image                   = var.image
   create_default_pool     = false # nodepools.tf has three
 
   helm_values = [yamlencode({

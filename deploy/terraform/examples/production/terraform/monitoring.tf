@@ -16,8 +16,10 @@ resource "helm_release" "monitoring" {
         tolerations                             = local.bootstrap
       }
     }
-    prometheusOperator = { tolerations = local.bootstrap }
+    # The jobs that make its certificate run before there is a controller to make other nodes.
+    prometheusOperator = { tolerations = local.bootstrap, admissionWebhooks = { patch = { tolerations = local.bootstrap } } }
     kube-state-metrics = { tolerations = local.bootstrap }
+    alertmanager       = { alertmanagerSpec = { tolerations = local.bootstrap } }
     grafana = {
       tolerations = local.bootstrap
       sidecar     = { dashboards = { searchNamespace = "ALL" } }

@@ -41,3 +41,12 @@ variable "tags" {
   type        = map(string)
   default     = {}
 }
+
+variable "image" {
+  description = "Image of the controller in a registry of yours. The bootstrap group is arm64: tools/image --arch arm64 makes one for it"
+  type = object({
+    repository = string
+    tag        = string
+    digest     = optional(string, "")
+  })
+}
