@@ -21,13 +21,13 @@ static const struct ec2_offer *reserved_offer(const struct ec2_option *o, uint32
     return NULL;
 }
 
-/* Of one group: a machine of either is told the same. */
+/* Of one group: a machine of either is told the same. An image may be there twice, for several kinds of machines. */
 static bool go_together(const struct ec2_choice *c, const struct ec2_launch_group *g, const struct ec2_option *o,
                         const struct ec2_class_ami *ami, uint32_t n_efa)
 {
     const struct ec2_type_detail *d = c->v[g->options[0]].detail;
 
-    return g->ami == ami && g->n_efa == n_efa && d->pods == o->detail->pods &&
+    return str_eq(g->ami->id, ami->id) && g->n_efa == n_efa && d->pods == o->detail->pods &&
            kvs_equal(&d->kube_reserved, &o->detail->kube_reserved) &&
            kvs_equal(&d->system_reserved, &o->detail->system_reserved);
 }

@@ -30,6 +30,18 @@ static void put_text(struct sb *b, str s)
     sb_char(b, '"');
 }
 
+/* API servers store a fraction in its shortest form; objects that come from files have it as it was written. */
+static void put_number(struct sb *b, str text)
+{
+    int64_t whole;
+    double v;
+
+    if (!str_to_i64(text, &whole) && str_to_double(text, &v))
+        sb_double(b, v);
+    else
+        sb_str(b, text);
+}
+
 /* API servers store keys in order; objects that come from files have them in any. */
 static void put_json(struct sb *b, struct arena *a, const struct tree *t);
 
@@ -57,7 +69,7 @@ static void put_json(struct sb *b, struct arena *a, const struct tree *t)
         sb_c(b, t->truth ? "true" : "false");
         return;
     case TREE_NUMBER:
-        sb_str(b, t->text);
+        put_number(b, t->text);
         return;
     case TREE_STRING:
         put_text(b, t->text);

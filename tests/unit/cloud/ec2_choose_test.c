@@ -313,6 +313,9 @@ static void groups_and_overrides(void **state)
     check_str("its subnet", o[0].subnet, "subnet-1");
     check_i64("addresses", ec2_fewest_pods(l->t, &c, STR("z-a")), 29);
     check_i64("none there", ec2_fewest_pods(l->t, &c, STR("z-c")), 0);
+    amis[1].id = amis[0].id;
+    check_ok("an image for both", ec2_launch_groups(l->a, l->t, &c, &l->k, false, &groups, &n, &e), &e);
+    check_u64("is one image", n, 2);
     l->k.status.n_amis = 1;
     check_ok("one image", ec2_launch_groups(l->a, l->t, &c, &l->k, false, &groups, &n, &e), &e);
     check_u64("types without an image are left out", n, 2);

@@ -167,6 +167,10 @@ static void h8_kubelet(void **state)
 
     check_true("it counts", hash_text(*state, "{role: a, kubelet: {maxPods: 10}}") != none);
     check_u64("unless it is empty", hash_text(*state, "{role: a, kubelet: {}}"), none);
+    check_u64("a fraction is what it is worth", hash_text(*state, "{kubelet: {memoryThrottlingFactor: 0.90}}"),
+              hash_text(*state, "{kubelet: {memoryThrottlingFactor: 0.9}}"));
+    check_u64("and a whole number too", hash_text(*state, "{kubelet: {podPidsLimit: 1e3}}"),
+              hash_text(*state, "{kubelet: {podPidsLimit: 1000}}"));
     check_true("the same bytes in another order", hash_text(*state, "{kubelet: {maxPods: 12, podsPerCore: 21}}") !=
                                                       hash_text(*state, "{kubelet: {maxPods: 21, podsPerCore: 12}}"));
     check_u64("the order of keys does not count",
