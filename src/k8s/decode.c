@@ -97,11 +97,15 @@ static bool decode_kind(struct decoder *d, size_t ix, str api_version, str versi
 bool k8s_decode(struct decoder *d, const struct tree *t, struct err *e)
 {
     str api_version, kind, group, version;
+    const struct tree *items;
 
     d->root = t;
     arena_reset(d->tmp);
     if (!dec_is_map(d, t, e) || !dec_need_str(d, t, "apiVersion", &api_version, e) ||
         !dec_need_str(d, t, "kind", &kind, e))
+        return false;
+    /* A List that can be read was taken apart before. */
+    if (str_ends(kind, STR("List")) && !dec_list(d, t, "items", &items, e))
         return false;
     if (!str_cut(api_version, '/', &group, &version)) {
         version = api_version;

@@ -136,6 +136,8 @@ static bool dec_req(struct decoder *d, const struct tree *t, enum req_flavour f,
         return false;
     if (f == REQ_SELECTOR && (ret->op == OP_IN || ret->op == OP_NOT_IN) && ret->n_vals == 0)
         return dec_fail(d, t, "values", e, "must have at least one value for operator " STR_FMT, STR_ARG(op));
+    if (f == REQ_SELECTOR && (ret->op == OP_EXISTS || ret->op == OP_DOES_NOT_EXIST) && ret->n_vals)
+        return dec_fail(d, tree_get(t, "values"), NULL, e, "must be empty for operator " STR_FMT, STR_ARG(op));
     return true;
 }
 

@@ -21,9 +21,16 @@ static bool dec_own_requests(struct decoder *d, const struct tree *c, bool fill_
     if (!dec_is_map(d, c, e) || !dec_map(d, c, "resources", &res, e) ||
         !dec_resources(d, d->tmp, res, "requests", ret, e) || !dec_resources(d, d->tmp, res, "limits", &limits, e))
         return false;
-    for (uint32_t i = 0; fill_in && i < limits.n; i++)
-        if (!reslist_get(ret, limits.q[i].name))
+    for (uint32_t i = 0; fill_in && i < limits.n; i++) {
+        const struct resq *own = reslist_get(ret, limits.q[i].name);
+        str name = sym_str(d->o->syms, limits.q[i].name);
+
+        if (own && own->v > limits.q[i].v)
+            return dec_fail(d, tree_get(res, "requests"), NULL, e, STR_FMT " is more than the limit of the container",
+                            STR_ARG(name));
+        if (!own)
             reslist_set(d->tmp, ret, limits.q[i].name, limits.q[i].v, limits.q[i].binary);
+    }
     return true;
 }
 

@@ -113,7 +113,11 @@ static bool dec_workload(struct decoder *d, enum object_kind kind, struct worklo
     bool template = !d->single || kind == OBJ_DAEMONSET;
     if ((template && (!dec_pod_template(d, spec, m, w, e) || !dec_claim_sources(d, spec, w, e))) ||
         !dec_selector(d, spec, "selector", &w->selector, e) ||
-        !dec_int(d, spec, "replicas", 0, INT32_MAX, &w->replicas, e) || !dec_take_id(d, kind, m, e))
+        !dec_int(d, spec, "replicas", 0, INT32_MAX, &w->replicas, e))
+        return false;
+    if (!d->single && w->selector.present && !selector_matches(&w->selector, d->o->syms, w->labels))
+        return dec_fail(d, tree_get(spec, "selector"), NULL, e, "does not select the labels of the template");
+    if (!dec_take_id(d, kind, m, e))
         return false;
     w->ns = m->ns;
     w->name = dec_keep(d, m->name);

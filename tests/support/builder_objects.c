@@ -420,7 +420,7 @@ static void kind_replicaset(struct emit *e)
     selector_of(e, "selector", get(e, "sel"));
     open_map(e, "template");
     open_map(e, "metadata");
-    map_of(e, "labels", get(e, "sel").n && get(e, "sel").p[0] != '?' ? get(e, "sel") : STR(""), /* labels= */ true);
+    map_of(e, "labels", get(e, "label").n ? get(e, "label") : get(e, "sel"), /* labels= */ true);
     jw_end(&e->w);
     open_map(e, "spec");
     containers_of(e);

@@ -47,8 +47,8 @@ static const struct scenario cases[] = {
      HOST POOL RS "pod a x2 label=app=x,rev=1 owner=apps/v1/ReplicaSet/x\npod b x2 label=app=x,rev=2 "
                   "owner=apps/v1/ReplicaSet/x",
      "nodes=4"},
-    {"DI1: expressions as they are", HOST POOL "replicaset x sel=?app:In:x,y\npod a x2 " X "\npod b label=app=y",
-     "nodes=2"},
+    {"DI1: expressions as they are",
+     HOST POOL "replicaset x sel=?app:In:x,y label=app=x\npod a x2 " X "\npod b label=app=y", "nodes=2"},
     {"DI1: an owner that is not the controller", HOST POOL RS "pod a x3 " X "loose", "nodes=1"},
     {"DI1: an owner of another kind", HOST POOL RS "pod a x3 label=app=x owner=batch/v1/Job/x", "nodes=1"},
     {"DI1: an owner in another namespace", HOST POOL "ns other\nreplicaset x ns=other sel=app=x\npod a x3 " X,
