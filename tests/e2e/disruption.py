@@ -38,12 +38,12 @@ def nodes_left(c, name, n, seconds=ROUND):
     return {name_of(x) for x in c.nodes(name)}
 
 
-def watch_going(c, name, seconds, done):
-    """The most nodes of a NodePool that were on their way out at once, until done() or the time is up."""
+def watch_going(c, name, seconds, done, counts=lambda nodes: nodes):
+    """The most nodes of a NodePool, of those that count, that were on their way out at once, until done() or the time is up."""
     most, end = 0, time.monotonic() + seconds
     while time.monotonic() < end:
         nodes = c.nodes(name)
-        most = max(most, sum(DISRUPTED in taint_keys(x) or "deletionTimestamp" in x["metadata"] for x in nodes))
+        most = max(most, sum(DISRUPTED in taint_keys(x) or "deletionTimestamp" in x["metadata"] for x in counts(nodes)))
         if done(nodes):
             return most
         time.sleep(0.2)
