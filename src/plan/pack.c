@@ -41,12 +41,14 @@ static bool failed_just_now(const struct packer *k, uint32_t pod)
     return sh->failed_at[false] == k->epoch || (needs_settled(k, pod) && sh->failed_at[true] == k->epoch);
 }
 
-/* Unless volumes differ. */
+/* Nobody of the shape is tried again before something changes, unless volumes differ. */
 static void remember_failure(struct packer *k, uint32_t pod)
 {
     struct shape *sh = &k->p.shapes.v[k->shape_of[pod]];
 
     sh->failed_at[needs_settled(k, pod)] = sh->has_csi || sh->bare != NONE ? UINT64_MAX : k->epoch;
+    if (sh->bare != NONE && k->topo.any)
+        topology_prepare(&k->topo, sh->variant); /* from now on it takes part */
 }
 
 void packer_run(struct packer *k)

@@ -181,6 +181,12 @@ bool topology_host_allows(struct topology *t, uint32_t variant, uint32_t host, b
     return true;
 }
 
+/* An inverse group is there from when a pod that has the term is known: pods that are tried without topology first are not (scheduling 9.1). */
+static bool is_in_force(const struct topology *t, const struct topo_group *g)
+{
+    return !g->inverse || g->holders || g->live_in == t->round;
+}
+
 bool topology_narrow(struct topology *t, uint32_t variant, uint32_t rs, uint32_t host, uint32_t *ret_rs,
                      uint32_t *ret_group)
 {
@@ -195,6 +201,8 @@ bool topology_narrow(struct topology *t, uint32_t variant, uint32_t rs, uint32_t
         const struct topo_group *g = &t->groups.v[group];
         bool self = own && v->groups.v[i].self;
 
+        if (!is_in_force(t, g))
+            continue;
         *ret_group = group;
         if (g->is_host) {
             if (!host_allows(t, group, self, rs_get(&t->p->space, v->strict, g->key), host))
@@ -221,7 +229,7 @@ uint64_t topology_open_values(struct topology *t, uint32_t variant, uint32_t key
         bool own = i < v->groups.n;
         const struct topo_group *g = &t->groups.v[own ? v->groups.v[i].group : c->inverse.v[i - v->groups.n]];
 
-        if (g->key != key || g->is_host || s->keys.v[key].n_words > 1)
+        if (g->key != key || g->is_host || s->keys.v[key].n_words > 1 || !is_in_force(t, g))
             continue;
         out[0] = 0;
         switch (g->kind) {

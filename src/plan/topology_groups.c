@@ -327,6 +327,9 @@ void topology_prepare(struct topology *t, uint32_t variant)
     make_groups(t, variant);
     for (uint32_t i = 0; i < v->groups.n; i++)
         t->groups.v[v->groups.v[i].group].live_in = t->round;
+    const struct shape *sh = &t->p->shapes.v[v->shape];
+    for (uint32_t i = 0; i < sh->n_inverse_owned && !v->bare; i++)
+        t->groups.v[sh->inverse_owned[i]].live_in = t->round;
 }
 
 /* The inverse groups of a pod that is no shape's, because nothing moves it; NULL: one of them does not exist. */
@@ -466,7 +469,7 @@ static void make_inverse_groups(struct topology *t)
     for (uint32_t i = 0; i < s->n_pending && i < p->n_pods; i++) { /* pods that wait come first */
         const struct shape *sh = &p->shapes.v[p->shape_of[i]];
 
-        for (uint32_t k = 0; k < sh->n_inverse_owned; k++)
+        for (uint32_t k = 0; k < sh->n_inverse_owned && sh->bare == NONE; k++)
             t->groups.v[sh->inverse_owned[k]].holders++;
     }
 }

@@ -232,7 +232,8 @@ bool topology_wait(struct topology *t, uint32_t pod, uint32_t shape, int change)
         bit_set(t->in_round, pod);
     else
         bit_clear(t->in_round, pod);
-    hold(t, sh->inverse_owned, sh->n_inverse_owned, change);
+    if (sh->bare == NONE)
+        hold(t, sh->inverse_owned, sh->n_inverse_owned, change);
     return true;
 }
 

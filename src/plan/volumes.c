@@ -45,12 +45,15 @@ const struct pvc *volume_claim(struct problem *p, const struct pod *pod, const s
     return ix == MAP_NONE ? NULL : &p->snap->pvcs[ix];
 }
 
-/* A claim that is bound to a volume nobody has, or to one that does not know of any claim, tells nothing. */
+/* A claim that is bound to a volume nobody has, or to one that does not know of any claim, or whose class is gone while it is unbound, tells nothing. */
 static bool volume_is_known(const struct problem *p, const struct pvc *c)
 {
-    uint32_t pv = c->volume_name.n ? strmap_get(&p->pv_ix, c->volume_name) : MAP_NONE;
+    uint32_t pv;
 
-    return c->volume_name.n == 0 || (pv != MAP_NONE && p->snap->pvs[pv].claimed);
+    if (c->volume_name.n == 0)
+        return c->storage_class.n == 0 || strmap_get(&p->sc_ix, c->storage_class) != MAP_NONE;
+    pv = strmap_get(&p->pv_ix, c->volume_name);
+    return pv != MAP_NONE && p->snap->pvs[pv].claimed;
 }
 
 str volume_driver(struct problem *p, const struct pvc *c)
