@@ -71,7 +71,7 @@ static bool looks_twice(enum disrupt_method m)
 
 /* ---- one method ---- */
 
-static const struct snapshot *snapshot_now(struct disruptor *d)
+const struct snapshot *disruption_snapshot(struct disruptor *d)
 {
     struct control *c = d->c;
 
@@ -276,7 +276,7 @@ static uint32_t *type_indexes(struct arena *a, const struct snapshot *s, const s
 static enum recheck look_again(struct disruptor *d, struct removal *x, uint32_t *ret_failed)
 {
     AUTO(arena) struct arena *a = arena_new(0);
-    const struct snapshot *s = snapshot_now(d);
+    const struct snapshot *s = disruption_snapshot(d);
     struct pass_options o = options_of(d, a, s, x->method);
     const uint32_t **types = arena_new_array(a, const uint32_t *, x->n_replacements);
     uint32_t *n_types = arena_new_array(a, uint32_t, x->n_replacements);
@@ -450,14 +450,14 @@ static struct result look_with_all(struct disruptor *d, struct reconcile *r, str
         return res;
     }
     if (from == 0 && !x->searched)
-        rest_begin(d, r->arena, s, x->known);
+        rest_begin(d, r->arena, s);
     return result_after_ms(POLL_MS);
 }
 
 /* From this method on. */
 static struct result look_around(struct disruptor *d, struct reconcile *r, uint32_t from)
 {
-    struct sight x = {.s = snapshot_now(d)};
+    struct sight x = {.s = disruption_snapshot(d)};
 
     protections_report(d, r->arena, x.s);
     x.known = pass_candidates_new(r->arena, x.s);
@@ -477,11 +477,11 @@ static struct result run(struct reconcile *r)
     d->looped_ms = world_now_ms(d->c->world);
     if (!store_synced(d->c->store))
         return result_after_ms(d->waiting.n ? UNSYNCED_WAITING_MS : UNSYNCED_MS);
-    if (rest_holds(d)) {
+    if (rest_holds(d, r->arena)) {
         rest_run(d);
         return result_after_ms(POLL_MS);
     }
-    const struct snapshot *s = snapshot_now(d);
+    const struct snapshot *s = disruption_snapshot(d);
     budgets_report(r, s);
     if (!marks_clean_up(d, r->arena, s, &e))
         return start_failed(r, &e);
@@ -535,6 +535,7 @@ void disruptor_free(struct disruptor *d)
         removal_free(d->waiting.v[i]);
     vec_fini(&d->under_way);
     vec_fini(&d->waiting);
+    vec_fini(&d->told);
     htab_fini(&d->taken);
     free(d);
 }

@@ -63,8 +63,15 @@ struct saying {
 struct rest {
     uint64_t changes; /* store_changes() that the last run without a search saw */
     bool begun;       /* false: the next run looks around */
+    bool listened;    /* silent_until_us has been found out */
     uint64_t catalog_version;
     int64_t until_ms, silent_until_us; /* whichever comes first; the second is of the monotonic clock */
+};
+
+/* Until when the events that a machine cannot be consolidated would be dropped: what the recorder has said of this Node and NodeClaim. */
+struct told {
+    uint64_t who; /* hash of both uids */
+    int64_t until_us;
 };
 
 struct disruptor {
@@ -89,10 +96,12 @@ struct disruptor {
     uint32_t n_settled[N_METHODS]; /* candidates that it had then */
     int64_t ran_ms[N_METHODS], looped_ms;
     struct rest rest;
+    VEC(struct told) told; /* by index into snapshot.nodes */
 };
 
 /* ---- disruption.c ---- */
 
+const struct snapshot *disruption_snapshot(struct disruptor *d); /* the cluster as it is now */
 /* What was decided last has not shown all of its effects yet: consolidation waits. Never in compat. */
 bool disruption_is_unsettled(const struct disruptor *d, const struct snapshot *s);
 
@@ -157,7 +166,7 @@ uint32_t remark_sayings(struct arena *a, const struct snapshot *s, enum disrupt_
 /* ---- disruption_rest.c ---- */
 
 /* The run would find what the last one has found. */
-bool rest_holds(const struct disruptor *d);
+bool rest_holds(struct disruptor *d, struct arena *a);
 /* All methods have looked, and none had to search. */
-void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s, struct candidates *known);
+void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s);
 void rest_run(struct disruptor *d); /* in place of all methods */

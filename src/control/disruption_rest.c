@@ -21,14 +21,6 @@ static bool is_idle(const struct disruptor *d)
            store_synced(d->c->store);
 }
 
-bool rest_holds(const struct disruptor *d)
-{
-    const struct rest *x = &d->rest;
-
-    return x->begun && x->changes == store_changes(d->c->store) && x->catalog_version == catalog_version(d->c) &&
-           world_now_ms(d->c->world) < x->until_ms && world_mono_us(d->c->world) < x->silent_until_us && is_idle(d);
-}
-
 /* ---- what has a time of its own ---- */
 
 static bool any_schedule(const struct nodepool *p)
@@ -70,20 +62,14 @@ static int64_t silent_until(struct disruptor *d, struct arena *a, const struct s
     return until;
 }
 
-/* ---- to rest, and from it ---- */
-
-void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s, struct candidates *known)
+/* Most rests end before their first run: what this costs is put off until there is one. */
+static void listen(struct disruptor *d, struct arena *a)
 {
-    uint64_t changes = store_changes(d->c->store);
-    bool again = d->rest.changes == changes;
+    const struct snapshot *s = disruption_snapshot(d);
+    struct candidates *known = pass_candidates_new(a, s);
 
-    d->rest = (struct rest){.changes = changes};
-    if (!again || !is_idle(d) || !is_timeless(a, s))
-        return;
     frame_reset(d->c->frame); /* nobody plans for a while */
-    d->rest.begun = true;
-    d->rest.catalog_version = catalog_version(d->c);
-    d->rest.until_ms = d->news_ms + SETTLED_MS;
+    d->rest.listened = true;
     d->rest.silent_until_us = INT64_MAX;
     for (uint32_t m = 0; m < N_METHODS; m++) {
         struct pass_options o = {.method = (enum disrupt_method)m,
@@ -94,6 +80,34 @@ void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s, 
 
         d->rest.silent_until_us = MIN(d->rest.silent_until_us, silent_until(d, a, s, (enum disrupt_method)m, p));
     }
+    pass_candidates_free(known);
+}
+
+/* ---- to rest, and from it ---- */
+
+bool rest_holds(struct disruptor *d, struct arena *a)
+{
+    struct rest *x = &d->rest;
+
+    if (!x->begun || x->changes != store_changes(d->c->store) || x->catalog_version != catalog_version(d->c) ||
+        world_now_ms(d->c->world) >= x->until_ms || !is_idle(d))
+        return false;
+    if (!x->listened)
+        listen(d, a);
+    return world_mono_us(d->c->world) < x->silent_until_us;
+}
+
+void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s)
+{
+    uint64_t changes = store_changes(d->c->store);
+    bool again = d->rest.changes == changes;
+
+    d->rest = (struct rest){.changes = changes};
+    if (!again || !is_idle(d) || !is_timeless(a, s))
+        return;
+    d->rest.begun = true;
+    d->rest.catalog_version = catalog_version(d->c);
+    d->rest.until_ms = d->news_ms + SETTLED_MS;
 }
 
 void rest_run(struct disruptor *d)
