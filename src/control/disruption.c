@@ -399,6 +399,17 @@ bool disruption_is_unsettled(const struct disruptor *d, const struct snapshot *s
     return d->under_way.n || n * UNSETTLED_PART > s->n_nodes;
 }
 
+/* Whether it has settled is asked more often than there is anything to find. Of all methods only those of drift are not kept waiting. */
+bool disruption_is_between_looks(const struct disruptor *d, const struct snapshot *s)
+{
+    if (s->now_ms - d->looked_ms >= POLL_MS || !disruption_is_unsettled(d, s))
+        return false;
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        if (s->nodes[i].claim && s->nodes[i].claim->drifted == COND_TRUE)
+            return false;
+    return true;
+}
+
 /* Outside of compat empty nodes do not have the fifteen seconds to themselves: what else is not worth keeping waits along with them. */
 static void look_along(struct disruptor *d, struct reconcile *r, struct sight *x, const struct pass *empty)
 {
@@ -459,6 +470,7 @@ static struct result look_around(struct disruptor *d, struct reconcile *r, uint3
 {
     struct sight x = {.s = disruption_snapshot(d)};
 
+    d->looked_ms = x.s->now_ms;
     protections_report(d, r->arena, x.s);
     x.known = pass_candidates_new(r->arena, x.s);
     struct result res = look_with_all(d, r, &x, from);
@@ -501,6 +513,8 @@ static struct result run(struct reconcile *r)
         while (d->c->options->settings.consolidation == CONSOLIDATION_COMPAT && d->waiting_for >> from)
             from++;
     }
+    if (disruption_is_between_looks(d, disruption_snapshot(d)))
+        return result_after_ms(UNSETTLED_POLL_MS);
     return look_around(d, r, from);
 }
 
@@ -516,6 +530,7 @@ struct disruptor *disruptor_new(struct control *c)
 
     d->c = c;
     d->began_ms = -UNSETTLED_MS;
+    d->looked_ms = -POLL_MS;
     d->loop = manager_add(
         c->manager, &(struct controller_spec){.name = "disruption", .workers = 1, .limit = limit, .fn = run, .ctx = d});
     disruption_queue_register(d);

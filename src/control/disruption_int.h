@@ -95,6 +95,7 @@ struct disruptor {
     uint64_t settled[N_METHODS];   /* the number at which the method found nothing; 0: it did not */
     uint32_t n_settled[N_METHODS]; /* candidates that it had then */
     int64_t ran_ms[N_METHODS], looped_ms;
+    int64_t looked_ms; /* when a run has looked around */
     struct rest rest;
     VEC(struct told) told; /* by index into snapshot.nodes */
 };
@@ -104,6 +105,8 @@ struct disruptor {
 const struct snapshot *disruption_snapshot(struct disruptor *d); /* the cluster as it is now */
 /* What was decided last has not shown all of its effects yet: consolidation waits. Never in compat. */
 bool disruption_is_unsettled(const struct disruptor *d, const struct snapshot *s);
+/* … and a run that looks around would find nothing before that: the last one was less than ten seconds ago, and nothing has drifted. */
+bool disruption_is_between_looks(const struct disruptor *d, const struct snapshot *s);
 
 /* ---- disruption_removal.c: commands, written down ---- */
 
