@@ -214,13 +214,20 @@ static bool commit_status(struct write *w, const struct object *old, const struc
     return write_answer(w, o);
 }
 
+static bool has_own_rules(const struct kind *k)
+{
+    const struct kind_rules *r = k->rules;
+
+    return r && (r->defaults || r->on_update || r->validate);
+}
+
 bool write_patched_status(struct write *w, const struct object *old, const struct tree *patch)
 {
     const struct kind *kind = w->kind;
     const struct revision *r = revision_of(old);
     const struct schema *s = kind->crd && kind->has_status && !kind->has_scale ? kind->schema : NULL;
 
-    if (!s || kind->rules || kind->shape_of || r->valid_by != s || r->known_by != s || !w->o || w->o->dry_run ||
+    if (!s || has_own_rules(kind) || kind->shape_of || r->valid_by != s || r->known_by != s || !w->o || w->o->dry_run ||
         !patches_status_alone(old, patch))
         return false;
     const struct schema_field *field = status_apart(s);

@@ -229,28 +229,29 @@ static void texts_and_wholes(void **state UNUSED)
 
 static const struct {
     const char *name, *manager, *patch; /* without its first brace; %s: the resource version */
-    bool wrong;                         /* it is refused */
+    enum { ALONE, WHOLE, NOTHING, REFUSED } how;
 } patches[] = {
-    {"a status", "two", "\"status\":{\"nodeName\":\"n\",\"capacity\":{\"cpu\":\"4\"}}}", false},
-    {"the same again", "two", "\"status\":{\"nodeName\":\"n\"}}", false},
+    {"a status", "two", "\"status\":{\"nodeName\":\"n\",\"capacity\":{\"cpu\":\"4\"}}}", WHOLE},
+    {"the same again", "two", "\"status\":{\"nodeName\":\"n\"}}", NOTHING},
     {"a condition", "one",
      "\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\",\"reason\":\"Ready\",\"message\":\"\","
      "\"lastTransitionTime\":\"2026-01-15T12:00:00Z\"}]}}",
-     false},
+     ALONE},
     {"somebody else's field", "one", "\"status\":{\"nodeName\":\"m\",\"lastPodEventTime\":\"2026-01-15T12:00:00Z\"}}",
-     false},
-    {"a field that goes", "two", "\"status\":{\"capacity\":null}}", false},
-    {"of this revision", "two", "\"metadata\":{\"resourceVersion\":\"%s\"},\"status\":{\"providerID\":\"x\"}}", false},
-    {"of another revision", "two", "\"metadata\":{\"resourceVersion\":\"1\"},\"status\":{\"providerID\":\"y\"}}", true},
-    {"an unknown field", "two", "\"status\":{\"imageID\":\"i\",\"sun\":\"up\"}}", false},
-    {"a field of another type", "two", "\"status\":{\"nodeName\":7}}", true},
-    {"a condition that lacks something", "two", "\"status\":{\"conditions\":[{\"type\":\"Ready\"}]}}", true},
-    {"a value that no pattern lets through", "two", "\"status\":{\"capacity\":{\"cpu\":\"much\"}}}", true},
+     ALONE},
+    {"a field that goes", "two", "\"status\":{\"capacity\":null}}", ALONE},
+    {"of this revision", "two", "\"metadata\":{\"resourceVersion\":\"%s\"},\"status\":{\"providerID\":\"x\"}}", ALONE},
+    {"of another revision", "two", "\"metadata\":{\"resourceVersion\":\"1\"},\"status\":{\"providerID\":\"y\"}}",
+     REFUSED},
+    {"an unknown field", "two", "\"status\":{\"imageID\":\"i\",\"sun\":\"up\"}}", WHOLE},
+    {"a field of another type", "two", "\"status\":{\"nodeName\":7}}", REFUSED},
+    {"a condition that lacks something", "two", "\"status\":{\"conditions\":[{\"type\":\"Ready\"}]}}", REFUSED},
+    {"a value that no pattern lets through", "two", "\"status\":{\"capacity\":{\"cpu\":\"much\"}}}", REFUSED},
     {"everything that anybody has said", "two",
      "\"status\":{\"nodeName\":null,\"conditions\":null,\"lastPodEventTime\":null,\"providerID\":null,\"imageID\":null}}",
-     false},
-    {"no status any more", "two", "\"status\":null}", false},
-    {"a status after that", "two", "\"status\":{\"nodeName\":\"n\"}}", false},
+     ALONE},
+    {"no status any more", "two", "\"status\":null}", WHOLE},
+    {"a status after that", "two", "\"status\":{\"nodeName\":\"n\"}}", WHOLE},
 };
 
 static void *claim_server(void)
@@ -289,8 +290,15 @@ static const struct object *patch_claim(struct server *s, size_t i, const char *
     s->st = (struct status){0};
     bool ok = kube_patch(s->k, s->a, server_kind(s, "nodeclaims"), (str){0}, STR("p"), "status", PATCH_MERGE, patch,
                          false, &w, &o, NULL, &s->st);
-    check_true(patches[i].name, ok == !patches[i].wrong);
+    check_true(patches[i].name, ok == (patches[i].how != REFUSED));
     return server_get(s, "nodeclaims", "p");
+}
+
+static void on_claim(void *ctx, const struct change *c)
+{
+    int *how = ctx;
+
+    *how = str_is(c->only, "status") ? ALONE : WHOLE;
 }
 
 /* A patch that says anything about the rest, even what is the case, has the whole object read. */
@@ -298,13 +306,17 @@ static void patches_of_a_status(void **state UNUSED)
 {
     void *one = claim_server(), *other = claim_server();
     struct server *x = one, *y = other;
+    int how;
 
+    kube_subscribe(y->k, server_kind(y, "nodeclaims"), on_claim, &how);
     for (size_t i = 0; i < ARRAY_LEN(patches); i++) {
         sim_run_for(x->sim, 2000000);
         sim_run_for(y->sim, 2000000);
+        how = patches[i].how == REFUSED ? REFUSED : NOTHING;
         const struct object *want = patch_claim(x, i, "\"kind\":\"NodeClaim\","), *have = patch_claim(y, i, "");
         check_same(patches[i].name, y->a, have, want);
-        if (patches[i].wrong)
+        check_i64(patches[i].name, how, patches[i].how);
+        if (patches[i].how == REFUSED)
             check_str(patches[i].name, server_refusal(y), arena_printf(x->a, STR_FMT, STR_ARG(server_refusal(x))).p);
     }
     (void)server_teardown(&one);
