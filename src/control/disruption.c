@@ -107,7 +107,7 @@ static bool looks_twice(enum disrupt_method m)
 
 /* ---- one method ---- */
 
-static const struct snapshot *snapshot_now(struct disruptor *d)
+const struct snapshot *disruption_snapshot(struct disruptor *d)
 {
     struct control *c = d->c;
 
@@ -316,7 +316,7 @@ static uint32_t *type_indexes(struct arena *a, const struct snapshot *s, const s
 static enum recheck look_again(struct disruptor *d, struct removal *x, uint32_t *ret_failed)
 {
     AUTO(arena) struct arena *a = arena_new(0);
-    const struct snapshot *s = snapshot_now(d);
+    const struct snapshot *s = disruption_snapshot(d);
     struct pass_options o = options_of(d, a, s, x->method);
     const uint32_t **types = arena_new_array(a, const uint32_t *, x->n_replacements);
     uint32_t *n_types = arena_new_array(a, uint32_t, x->n_replacements);
@@ -442,6 +442,17 @@ bool disruption_is_unsettled(const struct disruptor *d, const struct snapshot *s
     return d->under_way.n || n * UNSETTLED_PART > s->n_nodes;
 }
 
+/* Whether it has settled is asked more often than there is anything to find. Of all methods only those of drift are not kept waiting. */
+bool disruption_is_between_looks(const struct disruptor *d, const struct snapshot *s, int64_t now_us)
+{
+    if (now_us - d->looked_us >= POLL_MS * 1000ll || !disruption_is_unsettled(d, s, now_us))
+        return false;
+    for (uint32_t i = 0; i < s->n_nodes; i++)
+        if (s->nodes[i].claim && s->nodes[i].claim->drifted == COND_TRUE)
+            return false;
+    return true;
+}
+
 /* Outside of compat empty nodes do not have the fifteen seconds to themselves: what else is not worth keeping waits along with them. */
 static void look_along(struct disruptor *d, struct reconcile *r, struct sight *x, const struct pass *empty)
 {
@@ -493,15 +504,16 @@ static struct result look_with_all(struct disruptor *d, struct reconcile *r, str
         return res;
     }
     if (from == 0 && !x->searched)
-        rest_begin(d, r->arena, s, x->known);
+        rest_begin(d, r->arena, s);
     return result_after_ms(POLL_MS);
 }
 
 /* From this method on. */
 static struct result look_around(struct disruptor *d, struct reconcile *r, uint32_t from)
 {
-    struct sight x = {.s = snapshot_now(d)};
+    struct sight x = {.s = disruption_snapshot(d)};
 
+    d->looked_us = world_mono_us(d->c->world);
     protections_report(d, r->arena, x.s);
     x.known = pass_candidates_new(r->arena, x.s);
     struct result res = look_with_all(d, r, &x, from);
@@ -521,11 +533,11 @@ static struct result run(struct reconcile *r)
     if (!store_synced(d->c->store))
         return await_sync(d, r);
     d->c->unsynced_us = 0;
-    if (rest_holds(d)) {
+    if (rest_holds(d, r->arena)) {
         rest_run(d);
         return result_after_ms(POLL_MS);
     }
-    const struct snapshot *s = snapshot_now(d);
+    const struct snapshot *s = disruption_snapshot(d);
     budgets_report(r, s);
     if (!marks_clean_up(d, r->arena, s, &e))
         return start_failed(r, &e);
@@ -545,6 +557,8 @@ static struct result run(struct reconcile *r)
         while (d->c->options->settings.consolidation == CONSOLIDATION_COMPAT && d->waiting_for >> from)
             from++;
     }
+    if (disruption_is_between_looks(d, disruption_snapshot(d), world_mono_us(d->c->world)))
+        return result_after_ms(UNSETTLED_POLL_MS);
     return look_around(d, r, from);
 }
 
@@ -560,6 +574,7 @@ struct disruptor *disruptor_new(struct control *c)
 
     d->c = c;
     d->began_us = -UNSETTLED_US;
+    d->looked_us = -POLL_MS * 1000ll;
     d->loop = manager_add(
         c->manager, &(struct controller_spec){.name = "disruption", .workers = 1, .limit = limit, .fn = run, .ctx = d});
     disruption_queue_register(d);
@@ -579,6 +594,7 @@ void disruptor_free(struct disruptor *d)
         removal_free(d->waiting.v[i]);
     vec_fini(&d->under_way);
     vec_fini(&d->waiting);
+    vec_fini(&d->told);
     htab_fini(&d->taken);
     free(d);
 }

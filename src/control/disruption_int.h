@@ -63,8 +63,15 @@ struct saying {
 struct rest {
     uint64_t changes; /* store_changes() that the last run without a search saw */
     bool begun;       /* false: the next run looks around */
+    bool listened;    /* until_us has what was said in it */
     uint64_t catalog_version;
     int64_t until_us; /* what was said would be heard again, or consolidation looks anew */
+};
+
+/* Until when the events that a machine cannot be consolidated would be dropped: what the recorder has said of this Node and NodeClaim. */
+struct told {
+    uint64_t who; /* hash of both uids */
+    int64_t until_us;
 };
 
 /* What waits here waits by the steady clock: the wall clock may be set while it does. */
@@ -91,13 +98,18 @@ struct disruptor {
     int64_t ran_ms[N_METHODS], looped_ms;
     uint64_t n_solved;   /* searches: their names in metrics */
     int64_t complain_us; /* when it is told next that the store waits */
+    int64_t looked_us;   /* when a run has looked around */
     struct rest rest;
+    VEC(struct told) told; /* by index into snapshot.nodes */
 };
 
 /* ---- disruption.c ---- */
 
+const struct snapshot *disruption_snapshot(struct disruptor *d); /* the cluster as it is now */
 /* What was decided last has not shown all of its effects yet: consolidation waits. Never in compat. */
 bool disruption_is_unsettled(const struct disruptor *d, const struct snapshot *s, int64_t now_us);
+/* … and a run that looks around would find nothing before that: the last one was less than ten seconds ago, and nothing has drifted. */
+bool disruption_is_between_looks(const struct disruptor *d, const struct snapshot *s, int64_t now_us);
 
 /* ---- disruption_removal.c: commands, written down ---- */
 
@@ -162,7 +174,7 @@ uint32_t remark_sayings(struct arena *a, const struct snapshot *s, enum disrupt_
 /* ---- disruption_rest.c ---- */
 
 /* The run would find what the last one has found. */
-bool rest_holds(const struct disruptor *d);
+bool rest_holds(struct disruptor *d, struct arena *a);
 /* All methods have looked, and none had to search. */
-void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s, struct candidates *known);
+void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s);
 void rest_run(struct disruptor *d); /* in place of all methods */

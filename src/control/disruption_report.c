@@ -1,10 +1,12 @@
 /* What a pass has to say: events of nodes and pools, gauges, counters. */
 #include "base/bits.h"
+#include "base/map.h"
 #include "control/disruption_int.h"
 #include "control/protection.h"
 #include "data/json.h"
 #include "disrupt/candidate.h"
 
+#define UNCONSOLIDATABLE "Unconsolidatable"
 #define UNCONSOLIDATABLE_MS (15 * 60 * 1000ll)
 #define BUDGET_MS (60 * 1000ll)
 
@@ -56,7 +58,7 @@ uint32_t remark_sayings(struct arena *a, const struct snapshot *s, enum disrupt_
 {
     static const char *const reasons[] = {
         [REMARK_BLOCKED] = "DisruptionBlocked",
-        [REMARK_UNCONSOLIDATABLE] = "Unconsolidatable",
+        [REMARK_UNCONSOLIDATABLE] = UNCONSOLIDATABLE,
         [REMARK_CANDIDATE] = "ConsolidationCandidate",
         [REMARK_APPROVED] = "ConsolidationApproved",
     };
@@ -120,10 +122,22 @@ void protections_report(struct disruptor *d, struct arena *a, const struct snaps
     }
 }
 
-static bool is_told(struct disruptor *d, const struct state_node *n)
+static bool is_told(struct disruptor *d, const struct snapshot *s, uint32_t node)
 {
-    return n->node && n->claim && recorder_knows(d->c->recorder, "Unconsolidatable", &n->node->uid, 1) &&
-           recorder_knows(d->c->recorder, "Unconsolidatable", &n->claim->uid, 1);
+    const struct state_node *n = &s->nodes[node];
+
+    if (!n->node || !n->claim)
+        return false;
+    while (d->told.n <= node)
+        vec_push(&d->told, (struct told){0});
+    struct told *t = &d->told.v[node];
+    str x = n->node->uid, y = n->claim->uid;
+    uint64_t who = hash_bytes(x.p, x.n, hash_bytes(y.p, y.n, 0));
+    int64_t now_us = world_mono_us(d->c->world);
+    if (t->who != who || t->until_us <= now_us)
+        *t = (struct told){who, MIN(recorder_knows_until(d->c->recorder, UNCONSOLIDATABLE, &x, 1),
+                                    recorder_knows_until(d->c->recorder, UNCONSOLIDATABLE, &y, 1))};
+    return t->until_us > now_us;
 }
 
 uint64_t *pass_told(struct disruptor *d, struct arena *a, const struct snapshot *s)
@@ -131,7 +145,7 @@ uint64_t *pass_told(struct disruptor *d, struct arena *a, const struct snapshot 
     uint64_t *told = arena_new_array(a, uint64_t, (s->n_nodes + 63) / 64 + 1);
 
     for (uint32_t i = 0; i < s->n_nodes; i++)
-        if (is_told(d, &s->nodes[i]))
+        if (is_told(d, s, i))
             bit_set(told, i);
     return told;
 }
@@ -141,7 +155,7 @@ void pass_told_more(struct disruptor *d, const struct snapshot *s, const struct 
     for (uint32_t i = 0; i < p->n_remarks; i++) {
         uint32_t node = p->remarks[i].node;
 
-        if (p->remarks[i].kind == REMARK_UNCONSOLIDATABLE && node != UINT32_MAX && is_told(d, &s->nodes[node]))
+        if (p->remarks[i].kind == REMARK_UNCONSOLIDATABLE && node != UINT32_MAX && is_told(d, s, node))
             bit_set(told, node);
     }
 }

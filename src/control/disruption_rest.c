@@ -21,14 +21,6 @@ static bool is_idle(const struct disruptor *d)
            store_synced(d->c->store);
 }
 
-bool rest_holds(const struct disruptor *d)
-{
-    const struct rest *x = &d->rest;
-
-    return x->begun && x->changes == store_changes(d->c->store) && x->catalog_version == catalog_version(d->c) &&
-           world_mono_us(d->c->world) < x->until_us && is_idle(d);
-}
-
 /* ---- what has a time of its own ---- */
 
 static bool any_schedule(const struct nodepool *p)
@@ -70,20 +62,14 @@ static int64_t silent_until(struct disruptor *d, struct arena *a, const struct s
     return until;
 }
 
-/* ---- to rest, and from it ---- */
-
-void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s, struct candidates *known)
+/* Most rests end before their first run: what this costs is put off until there is one. */
+static void listen(struct disruptor *d, struct arena *a)
 {
-    uint64_t changes = store_changes(d->c->store);
-    bool again = d->rest.changes == changes;
+    const struct snapshot *s = disruption_snapshot(d);
+    struct candidates *known = pass_candidates_new(a, s);
 
-    d->rest = (struct rest){.changes = changes};
-    if (!again || !is_idle(d) || !is_timeless(a, s))
-        return;
     frame_reset(d->c->frame); /* nobody plans for a while */
-    d->rest.begun = true;
-    d->rest.catalog_version = catalog_version(d->c);
-    d->rest.until_us = d->news_us + SETTLED_US;
+    d->rest.listened = true;
     for (uint32_t m = 0; m < N_METHODS; m++) {
         struct pass_options o = {.method = (enum disrupt_method)m,
                                  .compat = d->c->options->settings.consolidation == CONSOLIDATION_COMPAT,
@@ -93,6 +79,34 @@ void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s, 
 
         d->rest.until_us = MIN(d->rest.until_us, silent_until(d, a, s, (enum disrupt_method)m, p));
     }
+    pass_candidates_free(known);
+}
+
+/* ---- to rest, and from it ---- */
+
+bool rest_holds(struct disruptor *d, struct arena *a)
+{
+    struct rest *x = &d->rest;
+
+    if (!x->begun || x->changes != store_changes(d->c->store) || x->catalog_version != catalog_version(d->c) ||
+        world_mono_us(d->c->world) >= x->until_us || !is_idle(d))
+        return false;
+    if (!x->listened)
+        listen(d, a);
+    return world_mono_us(d->c->world) < x->until_us;
+}
+
+void rest_begin(struct disruptor *d, struct arena *a, const struct snapshot *s)
+{
+    uint64_t changes = store_changes(d->c->store);
+    bool again = d->rest.changes == changes;
+
+    d->rest = (struct rest){.changes = changes};
+    if (!again || !is_idle(d) || !is_timeless(a, s))
+        return;
+    d->rest.begun = true;
+    d->rest.catalog_version = catalog_version(d->c);
+    d->rest.until_us = d->news_us + SETTLED_US;
 }
 
 void rest_run(struct disruptor *d)

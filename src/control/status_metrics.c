@@ -259,11 +259,17 @@ static void time_termination(const struct watched *w, const struct store_event *
     metric_observe(w->any->termination_duration, took, vals, now);
 }
 
+/* Nothing but its version, or when pods last came. */
+static bool is_alike(const struct store_event *ev)
+{
+    return ev->kept_was && ev->kept_is && ev->kept_is->digest && ev->kept_was->digest == ev->kept_is->digest;
+}
+
 static void on_event(void *ctx, const struct store_event *ev)
 {
     struct status_watch *s = ctx;
 
-    for (uint32_t i = 0; i < s->n; i++) {
+    for (uint32_t i = 0; i < s->n && !is_alike(ev); i++) {
         const struct watched *w = &s->kinds[i];
 
         if (w->kind != ev->kind)

@@ -98,6 +98,12 @@ static uint32_t repeated_among_many(const str *keys, uint32_t n)
 
 uint32_t tree_repeated_key(const str *keys, uint32_t n)
 {
+    uint32_t sorted = 1;
+
+    while (sorted < n && str_cmp(keys[sorted - 1], keys[sorted]) < 0) /* as most servers write them */
+        sorted++;
+    if (sorted >= n)
+        return n;
     if (n > FEW_KEYS)
         return repeated_among_many(keys, n);
     for (uint32_t i = 1; i < n; i++)

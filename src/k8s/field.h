@@ -22,7 +22,8 @@ struct decoder {
     struct podspecs *specs;
     struct sb key;          /* of the spec at hand */
     bool single;            /* objects come one at a time and replace one another: one.h */
-    struct arena *measured; /* single: where an object is decoded first */
+    struct arena *measured; /* single: where an object is decoded to see how much it takes … */
+    size_t room[OBJ_OTHER]; /* … and what the last one of each kind took; 0: nobody knows */
 };
 
 /* What every object carries. */

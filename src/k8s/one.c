@@ -1,6 +1,5 @@
-/* An object is decoded twice: first into memory that is used again and again, to see how much it takes, then into a box
- * of that size. That is quick enough (some microseconds, and nodes and claims change now and then), and there is no
- * second description of what each kind consists of, as a copying function would be. */
+/* How much an object takes is known when it is decoded, and a box should not be larger. So it is decoded into a box as large as the last one of its kind needed, and when that
+ * does not fit well, as if there had been none: first into memory that is used again and again, to see how much it takes, then into a box of that size. There is no second description of what each kind consists of, as a copying function would be. */
 #include "k8s/one.h"
 
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "k8s/kinds.h"
 
 #define MEASURED_ROOM (32u << 10)
+#define SLACK 16u /* a box may be larger than it has to be by this part */
 
 struct decoder *decoder_new_single(struct syms *t, struct podspecs *specs)
 {
@@ -181,30 +181,49 @@ static const void *only(struct objects *o, enum object_kind kind, struct csi_dri
     return NULL;
 }
 
-bool k8s_decode_one(struct decoder *d, const struct tree *obj, enum object_kind kind, struct decoded *ret,
-                    struct err *e)
+/* Into an arena, the last step included, which needs *ret_need there. NULL: it cannot be read. */
+static const void *decode_into(struct decoder *d, struct arena *a, const struct tree *obj, enum object_kind kind,
+                               size_t *ret_need, struct err *e)
 {
-    struct objects *o = d->o;
     struct csi_drivers csi;
     size_t size;
 
-    arena_reset(d->measured);
-    objects_reset(o, d->measured);
+    objects_reset(d->o, a);
     if (!k8s_decode_as(d, obj, kind, e))
-        return false;
-    const void *what = only(o, kind, &csi, &size);
+        return NULL;
+    const void *what = only(d->o, kind, &csi, &size);
     assert(what); /* nobody asks for other kinds */
+    *ret_need = arena_used(a) + size + alignof(max_align_t);
+    return kind == OBJ_POD ? what : arena_memdup(a, what, size, alignof(max_align_t));
+}
+
+bool k8s_decode_one(struct decoder *d, const struct tree *obj, enum object_kind kind, struct decoded *ret,
+                    struct err *e)
+{
+    size_t room = d->room[kind], need = 0;
+    struct arena *box = room ? arena_new(room) : NULL;
+    const void *what = box ? decode_into(d, box, obj, kind, &need, e) : NULL;
+
+    if (what && need <= room && need >= room - room / SLACK) {
+        *ret = (struct decoded){what, box};
+        return true;
+    }
+    arena_free(box);
+    arena_reset(d->measured);
+    what = decode_into(d, d->measured, obj, kind, &need, e);
+    if (!what)
+        return false;
     if (kind == OBJ_POD) {
         *ret = (struct decoded){what, NULL};
         return true;
     }
-    struct arena *box = arena_new(arena_used(d->measured) + size + alignof(max_align_t));
-    objects_reset(o, box);
-    if (!k8s_decode_as(d, obj, kind, e)) {
+    d->room[kind] = need;
+    box = arena_new(need);
+    what = decode_into(d, box, obj, kind, &need, e);
+    if (!what) {
         arena_free(box);
         return false;
     }
-    what = only(o, kind, &csi, &size);
-    *ret = (struct decoded){arena_memdup(box, what, size, alignof(max_align_t)), box};
+    *ret = (struct decoded){what, box};
     return true;
 }

@@ -1,12 +1,8 @@
 #include "state/packed.h"
 
-#include <stdlib.h>
-
-#include "base/arena.h"
 #include "base/map.h"
 
 #define MIN_COPY 8u /* shorter copies are not worth their two numbers */
-#define SLOTS 4096u /* places that are remembered, by what stands there */
 
 static void put_number(struct sb *b, size_t v)
 {
@@ -36,32 +32,42 @@ static uint32_t slot_of(const char *p)
     uint64_t v;
 
     memcpy(&v, p, sizeof(v));
-    return (uint32_t)hash_mix(0, v) % SLOTS;
+    return (uint32_t)hash_mix(0, v) % PACK_SLOTS;
 }
 
 static size_t common(str a, size_t i, str b, size_t k)
 {
-    size_t n = 0;
+    if (i >= a.n || k >= b.n)
+        return 0;
+    size_t n = 0, most = MIN(a.n - i, b.n - k);
+    const char *p = a.p + i, *q = b.p + k;
 
-    while (i + n < a.n && k + n < b.n && a.p[i + n] == b.p[k + n])
+    while (n + 64 <= most && memcmp(p + n, q + n, 64) == 0)
+        n += 64;
+    while (n < most && p[n] == q[n])
         n++;
     return n;
 }
 
-void pack(struct sb *out, str text, str like)
+void places_of(struct places *p, str like)
 {
-    uint32_t *place = xcalloc(SLOTS, sizeof(*place)); /* + 1 */
-    size_t done = 0, next = 0;                        /* bytes that are written; where the last copy ended in `like` */
-
     assert(like.n < UINT32_MAX);
+    *p = (struct places){0};
     for (size_t i = like.n; i-- > 0;) /* of equal places the first is remembered */
         if (i + MIN_COPY <= like.n)
-            place[slot_of(like.p + i)] = (uint32_t)i + 1;
+            p->at[slot_of(like.p + i)] = (uint32_t)i + 1;
+}
+
+void pack(struct sb *out, str text, str like, const struct places *places)
+{
+    size_t done = 0, next = 0; /* bytes that are written; where the last copy ended in `like` */
+
     for (size_t i = 0; i < text.n;) {
         size_t from = next + (i - done), n = common(text, i, like, from); /* most often it goes on after a difference */
+        uint32_t place = n < MIN_COPY && i + MIN_COPY <= text.n ? places->at[slot_of(text.p + i)] : 0;
 
-        if (n < MIN_COPY && i + MIN_COPY <= text.n && place[slot_of(text.p + i)]) {
-            from = place[slot_of(text.p + i)] - 1;
+        if (place) {
+            from = place - 1;
             n = common(text, i, like, from);
         }
         if (n < MIN_COPY) {
@@ -79,7 +85,6 @@ void pack(struct sb *out, str text, str like)
         put_number(out, text.n - done);
         sb_bytes(out, text.p + done, text.n - done);
     }
-    free(place);
 }
 
 void unpack(char *out, size_t n, str packed, str like)

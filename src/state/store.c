@@ -58,6 +58,7 @@ void store_free(struct store *s)
         ixset_fini(&t->by_name);
         free(t->dense);
         reference_drop(t->like);
+        free(t->places);
     }
     free(s->unpacked);
     sb_fini(&s->packing);

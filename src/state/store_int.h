@@ -42,6 +42,7 @@ struct table {
     struct ixset by_name;
     bool listed_anew;       /* the names below are out of date */
     struct reference *like; /* of the texts that come next; NULL: there is none yet */
+    struct places *places;  /* of what it says */
     VEC(str) names;         /* in order of number */
     bool changed;           /* so is the array of the snapshot */
     char *dense;            /* that array: what `decoded` points to, side by side */

@@ -34,12 +34,16 @@ static struct reference *pack_text(struct store *s, enum object_kind kind, str t
     sb_reset(&s->packing);
     if (text.n == 0)
         return NULL;
-    pack(&s->packing, text, reference_text(t->like));
+    if (t->like)
+        pack(&s->packing, text, reference_text(t->like), t->places);
     if (!t->like || s->packing.n > text.n / 2) {
         reference_drop(t->like);
         t->like = reference_new(text);
+        if (!t->places)
+            t->places = xmalloc(sizeof(*t->places));
+        places_of(t->places, text);
         sb_reset(&s->packing);
-        pack(&s->packing, text, reference_text(t->like));
+        pack(&s->packing, text, text, t->places);
     }
     t->like->users++;
     return t->like;

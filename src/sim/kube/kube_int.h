@@ -254,8 +254,16 @@ struct write {
 };
 
 bool write_answer(struct write *w, const struct object *o); /* true */
+/* Whether the fields that the write changes become its manager's, and the change to metadata.managedFields of w->obj that makes them so. `meant` is the object as the client
+ * meant it, before the server added to it. */
+bool write_is_managed(const struct write *w);
+void write_manage(struct write *w, struct tree *meant, const struct tree *old);
+/* A revision of the draft, which has been found to be good; old: the one before, NULL: none. */
+const struct object *write_keep_judged(struct write *w, const struct object *old);
 bool write_create(struct write *w);
 bool write_update(struct write *w, const struct object *old);
+/* A merge patch of a custom object's status, where nothing else of it has to be read. False: nothing has been done, and the long way has the answer. */
+bool write_patched_status(struct write *w, const struct object *old, const struct tree *patch);
 /* Stores obj in place of old without rules and validation: what the server itself changes. The answer is the new revision, or
  * old when nothing changed. */
 const struct object *write_revision(struct kube *k, struct arena *a, const struct object *old, struct tree *obj);

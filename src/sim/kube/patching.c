@@ -123,6 +123,21 @@ static bool patch_scale(struct patching *p, const struct object *old, const stru
     return ok && kube_scale_put(p->k, p->a, p->kind, p->ns, p->name, scale, p->o, ret, p->st);
 }
 
+/* False: it takes the long way. */
+static bool patch_status(struct patching *p, const struct object *old, const struct object **ret)
+{
+    return p->how == PATCH_MERGE && p->sub && strcmp(p->sub, "status") == 0 &&
+           write_patched_status(&(struct write){.k = p->k,
+                                                .a = p->a,
+                                                .kind = p->kind,
+                                                .sub = p->sub,
+                                                .o = p->o,
+                                                .patch = true,
+                                                .ret = ret,
+                                                .st = p->st},
+                                old, p->patch);
+}
+
 static bool patch_whole(struct patching *p, const struct object *old, const struct object **ret)
 {
     struct tree *was = object_tree(p->a, old), *live = tree_twin(p->a, was);
@@ -167,7 +182,7 @@ bool kube_patch(struct kube *k, struct arena *a, const struct kind *kind, str ns
     if (scale)
         return patch_scale(&p, old, ret);
     object_ref(old);
-    bool ok = patch_whole(&p, old, ret);
+    bool ok = patch_status(&p, old, ret) || patch_whole(&p, old, ret);
     object_unref(old);
     return ok;
 }

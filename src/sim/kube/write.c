@@ -9,13 +9,12 @@
 
 /* ---- managed fields ---- */
 
-static bool is_managed(const struct write *w)
+bool write_is_managed(const struct write *w)
 {
     return w->o && w->o->manager.n && !w->applied;
 }
 
-/* `meant` is the object as the client meant it, before the server added to it. */
-static void manage(struct write *w, struct tree *meant, const struct tree *old)
+void write_manage(struct write *w, struct tree *meant, const struct tree *old)
 {
     struct apply_options o = {.manager = w->o->manager,
                               .subresource = str_c(w->sub ? w->sub : ""),
@@ -35,7 +34,7 @@ static void manage(struct write *w, struct tree *meant, const struct tree *old)
         tree_set(w->a, judge_meta(w), "managedFields", *managed);
 }
 
-/* The object as it is now, for manage(). Nothing but metadata is changed from here on in what a custom kind holds. */
+/* The object as it is now, for write_manage(). Nothing but metadata is changed from here on in what a custom kind holds. */
 static struct tree *as_meant(struct write *w)
 {
     if (!w->kind->crd)
@@ -62,9 +61,8 @@ static bool is_dry(const struct write *w)
     return w->o && w->o->dry_run;
 }
 
-/* A revision of the draft, which judge_validate() has found nothing wrong with. What is written from inside has not been decoded, and is trusted to add no
- * fields to what was before. */
-static const struct object *keep_judged(struct write *w, const struct object *old)
+/* What is written from inside has not been decoded, and is trusted to add no fields to what was before. */
+const struct object *write_keep_judged(struct write *w, const struct object *old)
 {
     struct draft *d = &w->k->draft;
 
@@ -101,7 +99,7 @@ bool write_create(struct write *w)
         return false;
     if (w->kind->crd && w->kind->has_status && tree_drop(w->obj, STR("status")) && w->kind->schema)
         schema_default(w->a, w->kind->schema, w->obj); /* a real server does so whenever it reads what it has stored */
-    if (is_managed(w))
+    if (write_is_managed(w))
         meant = as_meant(w);
     if (!judge_admit(w, NULL) || !judge_validate(w, NULL, NULL))
         return false;
@@ -109,9 +107,9 @@ bool write_create(struct write *w)
     if (store_find(k, w->kind, ns, judge_name(w)))
         return status_exists(w->a, w->st, judge_asked(w), judge_name(w));
     if (meant)
-        manage(w, meant, NULL);
+        write_manage(w, meant, NULL);
     draft_write(&k->draft, w->a, w->kind, w->obj, is_dry(w) ? 0 : kube_next_rv(k), NULL);
-    const struct object *o = keep_judged(w, NULL);
+    const struct object *o = write_keep_judged(w, NULL);
     if (is_dry(w))
         return write_answer(w, kube_lend(k, o));
     k->hint = w->obj;
@@ -234,7 +232,7 @@ static void keep_managed(struct write *w, const struct tree *old)
     const struct tree *sent = tree_get(judge_meta(w), "managedFields");
     bool reset = sent && sent->n == 1 && sent->items[0].kind == TREE_MAP && sent->items[0].n == 0;
 
-    if (reset || (sent && !is_managed(w)))
+    if (reset || (sent && !write_is_managed(w)))
         return;
     (void)tree_drop(judge_meta(w), STR("managedFields"));
     if (managed)
@@ -266,7 +264,7 @@ static void write_managed(struct write *w, const struct object *old, const struc
 {
     struct draft *d = &w->k->draft;
 
-    manage(w, meant, old_tree);
+    write_manage(w, meant, old_tree);
     const struct tree *managed = tree_get(judge_meta(w), "managedFields");
     if (alone && managed) {
         draft_splice(d, w->a, old, alone, managed, rv);
@@ -291,7 +289,7 @@ static bool finish_update(struct write *w, const struct object *old, const struc
         return write_answer(w, old);
     if (meant)
         write_managed(w, old, old_tree, meant, alone, rv);
-    const struct object *o = keep_judged(w, old);
+    const struct object *o = write_keep_judged(w, old);
     if (is_dry(w))
         return write_answer(w, kube_lend(k, o));
     if (remove_is_due(k, w->kind, w->obj)) {
@@ -316,7 +314,7 @@ bool write_update(struct write *w, const struct object *old)
     merge_parts(w, old_tree);
     if (w->o || !w->sub) /* from inside, a status is whole and the rest is as it was: half the cost of such a write */
         judge_defaults(w);
-    if (is_managed(w))
+    if (write_is_managed(w))
         meant = as_meant(w);
     if (judge_admit(w, old_tree) && judge_validate(w, old, old_tree)) {
         keep_managed(w, old_tree);

@@ -130,6 +130,34 @@ static void settling(void **state UNUSED)
     }
 }
 
+/* When a run need not look around: the next of them will. */
+static void between_looks(void **state UNUSED)
+{
+    static const struct {
+        const char *name;
+        uint32_t under_way;
+        int64_t looked_s;
+        bool drifted, want;
+    } cases[] = {
+        {"just looked", 1, 1, false, true},        {"not quite ten seconds ago", 1, 9, false, true},
+        {"ten seconds ago", 1, 10, false, false},  {"it has settled", 0, 1, false, false},
+        {"a node has drifted", 1, 1, true, false},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct nodeclaim claim = {.drifted = cases[i].drifted ? COND_TRUE : COND_FALSE};
+        struct state_node nodes[2] = {{0}, {.claim = &claim}};
+        struct snapshot s = {.nodes = nodes, .n_nodes = ARRAY_LEN(nodes)};
+        const int64_t now_us = 1000000000;
+        struct disruptor d = {.began_us = now_us - 5000000,
+                              .looked_us = now_us - cases[i].looked_s * 1000000,
+                              .under_way.n = cases[i].under_way};
+
+        s.settings.consolidation = CONSOLIDATION_THOROUGH;
+        check_true(cases[i].name, disruption_is_between_looks(&d, &s, now_us) == cases[i].want);
+    }
+}
+
 #define CLAIM                                                                                                          \
     "{apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: {name: %s, labels: {karpenter.sh/nodepool: a}}, spec: "  \
     "{requirements: [], nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}}, status: "       \
@@ -191,6 +219,7 @@ int main(void)
         cmocka_unit_test(fields),
         cmocka_unit_test(some_stay),
         cmocka_unit_test(settling),
+        cmocka_unit_test(between_looks),
         cmocka_unit_test_setup_teardown(census, cluster_feed_setup, cluster_feed_teardown),
         cmocka_unit_test_setup_teardown(reservations, cluster_feed_setup, cluster_feed_teardown),
     };

@@ -9,10 +9,12 @@
 
 static size_t check_back(const char *name, str text, str like)
 {
+    static struct places places;
     struct sb b = {0};
     char *back = xmalloc(text.n);
 
-    pack(&b, text, like);
+    places_of(&places, like);
+    pack(&b, text, like, &places);
     unpack(back, text.n, sb_view(&b), like);
     check_true(name, str_eq((str){back, text.n}, text));
     size_t n = b.n;

@@ -3,6 +3,7 @@
 
 #include "data/edit.h"
 #include "data/reader.h"
+#include "sim/kube/crds.h"
 #include "support/check.h"
 #include "support/kube_server.h"
 
@@ -224,6 +225,104 @@ static void texts_and_wholes(void **state UNUSED)
     (void)server_teardown(&other);
 }
 
+/* ---- patches of a custom object's status ---- */
+
+static const struct {
+    const char *name, *manager, *patch; /* without its first brace; %s: the resource version */
+    enum { ALONE, WHOLE, NOTHING, REFUSED } how;
+} patches[] = {
+    {"a status", "two", "\"status\":{\"nodeName\":\"n\",\"capacity\":{\"cpu\":\"4\"}}}", WHOLE},
+    {"the same again", "two", "\"status\":{\"nodeName\":\"n\"}}", NOTHING},
+    {"a condition", "one",
+     "\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\",\"reason\":\"Ready\",\"message\":\"\","
+     "\"lastTransitionTime\":\"2026-01-15T12:00:00Z\"}]}}",
+     ALONE},
+    {"somebody else's field", "one", "\"status\":{\"nodeName\":\"m\",\"lastPodEventTime\":\"2026-01-15T12:00:00Z\"}}",
+     ALONE},
+    {"a field that goes", "two", "\"status\":{\"capacity\":null}}", ALONE},
+    {"of this revision", "two", "\"metadata\":{\"resourceVersion\":\"%s\"},\"status\":{\"providerID\":\"x\"}}", ALONE},
+    {"of another revision", "two", "\"metadata\":{\"resourceVersion\":\"1\"},\"status\":{\"providerID\":\"y\"}}",
+     REFUSED},
+    {"an unknown field", "two", "\"status\":{\"imageID\":\"i\",\"sun\":\"up\"}}", WHOLE},
+    {"a field of another type", "two", "\"status\":{\"nodeName\":7}}", REFUSED},
+    {"a condition that lacks something", "two", "\"status\":{\"conditions\":[{\"type\":\"Ready\"}]}}", REFUSED},
+    {"a value that no pattern lets through", "two", "\"status\":{\"capacity\":{\"cpu\":\"much\"}}}", REFUSED},
+    {"everything that anybody has said", "two",
+     "\"status\":{\"nodeName\":null,\"conditions\":null,\"lastPodEventTime\":null,\"providerID\":null,\"imageID\":null}}",
+     ALONE},
+    {"no status any more", "two", "\"status\":null}", WHOLE},
+    {"a status after that", "two", "\"status\":{\"nodeName\":\"n\"}}", WHOLE},
+};
+
+static void *claim_server(void)
+{
+    const struct write_options o = {.manager = STR("one")};
+    struct err e;
+    void *state;
+
+    (void)server_setup(&state);
+    struct server *s = state;
+    check_ok("definitions", kube_load_crds(s->k, &e), &e);
+    struct tree *t =
+        server_tree(s, "{apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: {name: p, labels: {a: b}}, "
+                       "spec: {nodeClassRef: {group: g.io, kind: K, name: c}, requirements: []}}");
+    if (!kube_create_as(s->k, s->a, server_kind(s, "nodeclaims"), t, &o, NULL, &s->st))
+        check_str("created", server_refusal(s), "");
+    return s;
+}
+
+/* head: what makes another patch of it, with the same outcome. */
+static const struct object *patch_claim(struct server *s, size_t i, const char *head)
+{
+    const struct object *o = server_get(s, "nodeclaims", "p");
+    char text[512], rv[24];
+    const struct write_options w = {.manager = str_c(patches[i].manager)};
+    const struct tree *patch;
+    struct err e;
+
+    (void)snprintf(rv, sizeof(rv), "%llu", (unsigned long long)o->rv);
+    int n = snprintf(text, sizeof(text), "{%s", head);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    (void)snprintf(text + n, sizeof(text) - (size_t)n, patches[i].patch, rv);
+#pragma GCC diagnostic pop
+    check_ok(patches[i].name, tree_parse_json(s->a, "patch", str_c(text), &patch, &e), &e);
+    s->st = (struct status){0};
+    bool ok = kube_patch(s->k, s->a, server_kind(s, "nodeclaims"), (str){0}, STR("p"), "status", PATCH_MERGE, patch,
+                         false, &w, &o, NULL, &s->st);
+    check_true(patches[i].name, ok == (patches[i].how != REFUSED));
+    return server_get(s, "nodeclaims", "p");
+}
+
+static void on_claim(void *ctx, const struct change *c)
+{
+    int *how = ctx;
+
+    *how = str_is(c->only, "status") ? ALONE : WHOLE;
+}
+
+/* A patch that says anything about the rest, even what is the case, has the whole object read. */
+static void patches_of_a_status(void **state UNUSED)
+{
+    void *one = claim_server(), *other = claim_server();
+    struct server *x = one, *y = other;
+    int how;
+
+    kube_subscribe(y->k, server_kind(y, "nodeclaims"), on_claim, &how);
+    for (size_t i = 0; i < ARRAY_LEN(patches); i++) {
+        sim_run_for(x->sim, 2000000);
+        sim_run_for(y->sim, 2000000);
+        how = patches[i].how == REFUSED ? REFUSED : NOTHING;
+        const struct object *want = patch_claim(x, i, "\"kind\":\"NodeClaim\","), *have = patch_claim(y, i, "");
+        check_same(patches[i].name, y->a, have, want);
+        check_i64(patches[i].name, how, patches[i].how);
+        if (patches[i].how == REFUSED)
+            check_str(patches[i].name, server_refusal(y), arena_printf(x->a, STR_FMT, STR_ARG(server_refusal(x))).p);
+    }
+    (void)server_teardown(&one);
+    (void)server_teardown(&other);
+}
+
 static void refusals(void **state)
 {
     struct server *s = *state;
@@ -296,9 +395,8 @@ static void subscribers_see_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_and_wholes),
-        cmocka_unit_test(texts_and_wholes),
-        TEST(refusals),
+        cmocka_unit_test(parts_and_wholes),    cmocka_unit_test(texts_and_wholes),
+        cmocka_unit_test(patches_of_a_status), TEST(refusals),
         TEST(subscribers_see_parts),
     };
 
