@@ -45,6 +45,8 @@ void variant_classify(struct packer *k, uint32_t variant)
     v->cls = NONE;
     if (sh->has_csi)
         return; /* pods of this shape differ in their volumes */
+    if (sh->bare != NONE && !v->topology_ready)
+        return; /* its groups are not known yet: what they refuse for good is not refused to those without them */
     class_key(k, v, &b);
     uint32_t cls = strmap_get(&k->classes, sb_view(&b));
     if (cls == MAP_NONE && k->classes.n < k->seek.class_words * 64) {
@@ -77,8 +79,6 @@ static uint32_t relaxed_classes(const struct packer *k)
 
 void classes_init(struct packer *k)
 {
-    /* The groups of a shape that is tried bare first are not known yet. Its class then says less of it, which is safe:
-     * what groups refuse is asked of them each time. */
     k->seek.class_words = BITS_WORDS(MAX_CLASSES); /* for the time of counting */
     for (uint32_t i = 0; i < k->p.shapes.n; i++)
         variant_classify(k, k->p.shapes.v[i].variant);

@@ -34,6 +34,10 @@ static const struct scenario budgets[] = {
 };
 
 static const struct scenario replacing[] = {
+    {"9.1 quirk: a pod whose volume cannot be looked up goes where its anti-affinity would not let it",
+     SINGLE POOL SMALL("m") "\n" BIG("n") "\npv v csi=d unclaimed\npvc c pv=v\npod p node=m cpu=0.1 label=app=x\n"
+                                          "pod q node=n cpu=0.1 label=app=x pvc=c anti='host app=x'",
+     "deletes=n moves=1"},
     {"CL-5: on-demand", SINGLE POOL BIG("n") "\npod p node=n cpu=1",
      "replaces=n>small saves=0.3000 moves=1 offers=small,medium req.ct=In:on-demand"},
     {"CL-5: the smallest that holds its pods", SINGLE POOL BIG("n") "\npod p x3 node=n cpu=1",
