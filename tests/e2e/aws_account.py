@@ -82,7 +82,7 @@ class Account:
 
     def templates(self, class_name=None):
         """Launch templates, of all node classes or of one."""
-        found = self.ec2.describe_launch_templates()["LaunchTemplates"]
+        found = self.ec2.describe_launch_templates(MaxResults=200)["LaunchTemplates"]  # moto answers with fifteen otherwise, and has no pages
         return [t for t in found if class_name in (None, tags_of(t).get("karpenter.k8s.aws/ec2nodeclass"))]
 
     def profiles(self):
