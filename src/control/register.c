@@ -17,8 +17,8 @@ struct controllers {
     struct nodes *nodes;
     struct provisioner *provisioner;
     struct disruptor *disruptor;
-    struct object_metrics
-        *objects; /* these two: NULL before anybody acts, and when nobody wants to see single objects */
+    /* NULL before anybody acts, and when nobody wants to see single objects. */
+    struct object_metrics *objects;
     struct status_watch *conditions;
 };
 
@@ -27,9 +27,9 @@ struct controllers *controllers_register(struct control *c)
     struct controllers *s = xcalloc(1, sizeof(*s));
 
     s->c = c;
+    /* First: whoever plans hears of a change when the catalogue is out of date already. */
     if (c->overlays)
-        overlays_register(
-            c->overlays); /* first: whoever plans hears of a change when the catalogue is out of date already */
+        overlays_register(c->overlays);
     s->claims = claims_new(c);
     s->nodes = nodes_new(c);
     s->provisioner = provision_register(c);

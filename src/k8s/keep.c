@@ -37,6 +37,12 @@ static bool is_any(str s, const char *const *names)
     return false;
 }
 
+static void as_it_is(struct jw *w, const struct tree *t, uint32_t i)
+{
+    jw_key_str(w, t->keys[i]);
+    jw_tree(w, &t->items[i]);
+}
+
 static void conditions(struct jw *w, const struct tree *list)
 {
     jw_list(w);
@@ -50,11 +56,12 @@ static void member(struct jw *w, const struct tree *t, uint32_t i)
 {
     if (!fits(t->keys[i], &t->items[i]))
         return;
-    jw_key_str(w, t->keys[i]);
-    if (str_is(t->keys[i], "conditions"))
+    if (str_is(t->keys[i], "conditions")) {
+        jw_key_str(w, t->keys[i]);
         conditions(w, &t->items[i]);
-    else
-        jw_tree(w, &t->items[i]);
+    } else {
+        as_it_is(w, t, i);
+    }
 }
 
 static void all_but(struct jw *w, const struct tree *t, const char *const *names)
@@ -79,18 +86,25 @@ static void only(struct jw *w, const struct tree *t, const char *const *names)
 static void only_of_condition(struct jw *w, const struct tree *t, const char *const *names)
 {
     jw_map(w);
-    for (uint32_t i = 0; i < t->n; i++) {
-        if (!is_any(t->keys[i], names))
-            continue;
-        jw_key_str(w, t->keys[i]);
-        jw_tree(w, &t->items[i]);
-    }
+    for (uint32_t i = 0; i < t->n; i++)
+        if (is_any(t->keys[i], names))
+            as_it_is(w, t, i);
+    jw_end(w);
+}
+
+/* Names are people's own here: one that is called status is a text like any other. */
+static void annotations(struct jw *w, const struct tree *t)
+{
+    jw_map(w);
+    for (uint32_t i = 0; i < t->n; i++)
+        if (!str_is(t->keys[i], LAST_APPLIED))
+            as_it_is(w, t, i);
     jw_end(w);
 }
 
 static void metadata(struct jw *w, const struct tree *t)
 {
-    static const char *const unread[] = {"managedFields", "selfLink", NULL}, *const copies[] = {LAST_APPLIED, NULL};
+    static const char *const unread[] = {"managedFields", "selfLink", NULL};
 
     jw_map(w);
     for (uint32_t i = 0; i < t->n; i++) {
@@ -98,7 +112,7 @@ static void metadata(struct jw *w, const struct tree *t)
             continue;
         if (str_is(t->keys[i], "annotations") && t->items[i].kind == TREE_MAP) {
             jw_key_str(w, t->keys[i]);
-            all_but(w, &t->items[i], copies);
+            annotations(w, &t->items[i]);
         } else {
             member(w, t, i);
         }

@@ -29,6 +29,9 @@ static const struct {
     enum object_kind kind;
     const char *object, *want;
 } texts[] = {
+    {"an annotation may be called what it likes", OBJ_NODECLAIM,
+     "{metadata: {name: c, annotations: {status: fine, spec: x, taints: none}}, spec: [not, a, map]}",
+     "{\"metadata\":{\"name\":\"c\",\"annotations\":{\"status\":\"fine\",\"spec\":\"x\",\"taints\":\"none\"}}}"},
     {"a node loses what nobody reads", OBJ_NODE,
      "{metadata: {name: n1, managedFields: [{manager: x}], labels: {a: b}, annotations: {c: d}}, spec: {podCIDR: x, "
      "providerID: p, taints: [{key: k, effect: NoSchedule}]}, status: {images: [{names: [x]}], addresses: [], capacity: "
